@@ -1,0 +1,86 @@
+"""What the decode loop needs of a model and a tokenizer, and nothing more."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from engine.theory.shape import ModelShape
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardBatch:
+    """One forward of several sequences. Rows are padded on the **left**, so that the last column is the
+    newest token of every row; padding is written to a scratch slot that no row reads.
+
+    ``context_slots`` lists, per row, the cache slots of positions 0, 1, 2, ... up to and including the
+    tokens of this forward, padded on the right with the scratch slot.
+    """
+
+    token_ids: torch.Tensor  # [batch, width] int64
+    positions: torch.Tensor  # [batch, width] int64; 0 for padding
+    write_slots: torch.Tensor  # [batch * width] int64
+    context_slots: torch.Tensor  # [batch, n_context] int64
+    # [batch, 1, width, n_context] bool, True where a query may look; None where the plain rule is enough:
+    # one row that reads all (width 1), or one row that starts at position 0 (lower triangle).
+    mask: torch.Tensor | None
+    # The slots of a single row as a run (first, n_context) when they lie side by side: no gather needed.
+    context_run: tuple[int, int] | None
+    context_lengths: tuple[int, ...]  # per row, tokens of this forward included
+    widths: tuple[int, ...]  # per row, padding excluded
+
+
+class KvStore(Protocol):
+    """Key/value tensors addressed by slot, one pair per layer."""
+
+    def update(
+        self, layer: int, keys: torch.Tensor, values: torch.Tensor, batch: ForwardBatch
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write ``keys`` and ``values`` [batch, n_kv_heads, width, head_dim] to the batch's write slots and
+        return the context [batch, n_kv_heads, n_context, head_dim], a view where the run allows it."""
+        ...
+
+
+class CausalModel(Protocol):
+    """A decoder-only model, either role."""
+
+    name: str
+    shape: ModelShape
+    vocab_size: int  # width of the logits
+    context_length: int  # positions it can hold
+    device: torch.device
+    dtype: torch.dtype
+    weight_bytes: int
+    notes: tuple[str, ...]
+
+    def forward(self, batch: ForwardBatch, store: KvStore, *, n_logits: int) -> torch.Tensor:
+        """Run the batch, reading and writing ``store``.
+
+        Returns:
+            Logits [batch, n_logits, vocab_size] of the last ``n_logits`` columns, in the model's dtype.
+        """
+        ...
+
+    def layer_kv_shapes(self) -> tuple[tuple[int, int], ...]:
+        """Per layer (n_kv_heads, head_dim): what the store must hold for one slot."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """Text to ids and back."""
+
+    n_tokens: int  # ids in use; a model's logits may be wider
+    eos_ids: frozenset[int]
+
+    def encode(self, text: str, *, chat: bool) -> list[int]:
+        """Ids of a prompt, special tokens as the model wants them. ``chat`` wraps it in the model's own
+        template. Raises ConfigError when there is no template or nothing is left of the text."""
+        ...
+
+    def decode(self, token_ids: list[int]) -> str:
+        """One decode of all ids; bytes that form no character become U+FFFD."""
+        ...
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The raw bytes the token stands for in running text; empty for special tokens."""
+        ...
