@@ -1,0 +1,194 @@
+"""``with recorder.span(VERIFY, Role.TARGET)``: an NVTX range, the host's clock and, on CUDA, the GPU's."""
+
+from types import TracebackType
+from typing import Any, Protocol
+
+import nvtx
+
+from engine.telemetry.emitter import Emitter
+from engine.wire.events import Role, SpansMeasured
+
+DOMAIN = "specscope"
+"""The NVTX domain of every range."""
+
+STEP = "step"
+DRAFT = "draft"
+DRAFT_FORWARD = "draft_forward"
+VERIFY = "verify"
+SAMPLE = "sample"
+COMMIT = "commit"
+PREFILL = "prefill"
+SPAN_NAMES = (STEP, DRAFT, DRAFT_FORWARD, VERIFY, SAMPLE, COMMIT, PREFILL)
+
+_COLORS = {
+    STEP: "gray",
+    DRAFT: "orange",
+    DRAFT_FORWARD: "yellow",
+    VERIFY: "blue",
+    SAMPLE: "purple",
+    COMMIT: "green",
+    PREFILL: "cyan",
+}
+
+
+class GpuTimer(Protocol):
+    """Marks on the device's own clock, read when the host has waited for the device anyway."""
+
+    def mark(self) -> Any:
+        """A mark on the device's current queue of work; returns at once."""
+        ...
+
+    def read_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
+        """Nanoseconds between each pair of marks, which may be used again afterwards."""
+        ...
+
+
+class CudaTimer:
+    """CUDA events on the current stream; they are kept and used again."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self._new_event = lambda: torch.cuda.Event(enable_timing=True)
+        self._free: list[Any] = []
+
+    def mark(self) -> Any:
+        event = self._free.pop() if self._free else self._new_event()
+        event.record()
+        return event
+
+    def read_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
+        elapsed: list[int | None] = []
+        for start, end in marks:
+            end.synchronize()  # returns at once after the host's own wait, except for the last few
+            elapsed.append(round(start.elapsed_time(end) * 1e6))  # ms to ns
+            self._free += (start, end)
+        return elapsed
+
+
+class Span:
+    """One measured stretch of the engine's work; made by ``SpanRecorder.span`` and entered once."""
+
+    __slots__ = (
+        "_attributes", "_recorder", "end", "gpu_end", "gpu_start", "n_bytes", "n_flops", "name", "role",
+        "start",
+    )  # fmt: skip
+
+    def __init__(
+        self, recorder: "SpanRecorder", name: str, role: Role | None, attributes: Any
+    ) -> None:
+        self._recorder = recorder
+        self._attributes = attributes
+        self.name = name
+        self.role = role
+        self.end: int | None = None  # on the emitter's raw clock, like start; None while open
+        self.n_flops: int | None = None
+        self.n_bytes: int | None = None
+
+    def count(self, n_flops: int | None, n_bytes: int | None) -> None:
+        """Note what the span's work amounts to, counted from shapes."""
+        self.n_flops = n_flops
+        self.n_bytes = n_bytes
+
+    def __enter__(self) -> "Span":
+        recorder = self._recorder
+        try:
+            recorder.push_range(self._attributes)
+            recorder.opened.append(self)
+            if recorder.gpu_timer is not None:
+                self.gpu_start = recorder.gpu_timer.mark()
+            recorder.spans.append(self)
+            self.start = recorder.clock()
+        except BaseException:
+            recorder.forget(self)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        recorder = self._recorder
+        try:
+            if recorder.gpu_timer is not None:
+                self.gpu_end = recorder.gpu_timer.mark()
+        finally:
+            self.end = recorder.clock()
+            while (inner := recorder.opened.pop()) is not self:
+                recorder.pop_range()  # interrupted on its way out, before it could do this itself
+                inner.end = self.end
+            recorder.pop_range()
+
+
+class SpanRecorder:
+    """Opens spans and says what they measured, once a step. For the decoding thread alone.
+
+    Every range that is pushed is popped, whatever leaves the span: a return, an exception, an interrupt.
+    Ranges reach a profiler when it was attached before the recorder was made, as profilers that start the
+    program do; without one a span costs two readings of the clock.
+
+    Args:
+        emitter: whose clock the spans are on, and who says ``SpansMeasured``.
+        gpu_timer: the device's clock; None on a CPU.
+    """
+
+    def __init__(self, emitter: Emitter, *, gpu_timer: GpuTimer | None = None) -> None:
+        domain = nvtx.get_domain(DOMAIN)
+        self._emitter = emitter
+        self._attributes = {
+            name: domain.get_event_attributes(message=name, color=color)
+            for name, color in _COLORS.items()
+        }
+        self.push_range = domain.push_range
+        self.pop_range = domain.pop_range
+        self.clock = emitter.clock
+        self.gpu_timer = gpu_timer
+        self.opened: list[Span] = []  # innermost last
+        self.spans: list[Span] = []  # since the last flush, in the order opened
+
+    def span(self, name: str, role: Role | None = None) -> Span:
+        """A span to be entered with ``with``; ``name`` is one of ``SPAN_NAMES`` (KeyError otherwise)."""
+        return Span(self, name, role, self._attributes[name])
+
+    def flush(self, step: int) -> None:
+        """Say ``SpansMeasured`` for the spans closed since the last flush, and forget them.
+
+        To be called after the step's own span has closed, when the host has waited for the device. A
+        span that is still open stays for the next flush: its length is not known yet. Says nothing when
+        there is nothing to say.
+        """
+        closed = [span for span in self.spans if span.end is not None]
+        self.spans = [span for span in self.spans if span.end is None]
+        if not closed:
+            return
+        zero = self._emitter.start_ns
+        self._emitter.say(
+            SpansMeasured(
+                step=step,
+                names=tuple([span.name for span in closed]),
+                roles=tuple([span.role for span in closed]),
+                start_ns=tuple([span.start - zero for span in closed]),
+                host_ns=tuple([(span.end or 0) - span.start for span in closed]),
+                gpu_ns=self._read_gpu(closed),
+                n_flops=tuple([span.n_flops for span in closed]),
+                n_bytes=tuple([span.n_bytes for span in closed]),
+            )
+        )
+
+    def forget(self, span: Span) -> None:
+        """Take back a span that could not be entered: its range, and its place."""
+        self.pop_range()
+        for spans in (self.opened, self.spans):
+            if spans and spans[-1] is span:
+                spans.pop()
+
+    def _read_gpu(self, closed: list[Span]) -> tuple[int | None, ...]:
+        if self.gpu_timer is None:
+            return (None,) * len(closed)
+        # A span whose end could not be marked has no GPU time.
+        are_marked = [hasattr(span, "gpu_end") for span in closed]
+        marks = [(s.gpu_start, s.gpu_end) for s, ok in zip(closed, are_marked, strict=True) if ok]
+        elapsed = iter(self.gpu_timer.read_ns(marks))
+        return tuple([next(elapsed) if is_marked else None for is_marked in are_marked])
