@@ -13,12 +13,12 @@ class Emitter:
     """The only clock and the only counter of a session; any thread may speak through it.
 
     ``ordinal`` and ``t_ns`` are stamped under the same lock that hands the event on, so a sink sees
-    ordinals 0, 1, 2, ... with times that never decrease. A sink is called while the lock is held: it must
-    be quick, must not wait for a reader, and must not speak itself.
+    ordinals 0, 1, 2, ... with times that never decrease. A sink is called while the lock is held:
+    it must be quick, must not wait for a reader, and must not speak itself.
 
-    Events are frozen, and the stamp writes past that (``force_setattr``). This is safe because it happens
-    once, before anybody but the speaker has seen the event: no reader can have hashed, compared or encoded
-    it. Saying an event twice is therefore refused.
+    Events are frozen, and the stamp writes past that (``force_setattr``). This is safe because it
+    happens once, before anybody but the speaker has seen the event: no reader can have hashed,
+    compared or encoded it. Saying an event twice is therefore refused.
 
     Args:
         sink: takes each event, in order.

@@ -56,7 +56,7 @@ class HostSampler:
         self.stop()
 
     def _run(self) -> None:
-        self._sample()  # the two processor shares are differences: the first reading only begins them
+        self._sample()  # the processor shares are differences: the first reading only begins them
         while not self._stopping.wait(self._interval_s):
             sample = self._sample()
             if sample is not None:

@@ -24,7 +24,7 @@ MAX_WAITING = 100_000
 
 BATCH_BYTES = 256 * 1024
 LINGER_S = 0.002
-"""The sender waits this long after the first event for more: one message a step instead of eight."""
+"""The sender waits this long for more after the first event: one message a step, not eight."""
 
 
 class Sending(Protocol):
@@ -36,8 +36,8 @@ class Sending(Protocol):
 class QueueSink:
     """A sink for ``Emitter``: a queue, and a thread that encodes and sends what is in it.
 
-    Several events go into one message, one line of JSON each. When the other side is gone, ``on_broken``
-    is called once, from the sender's thread, and nothing more is sent.
+    Several events go into one message, one line of JSON each. When the other side is gone,
+    ``on_broken`` is called once, from the sender's thread, and nothing more is sent.
     """
 
     def __init__(
@@ -54,11 +54,14 @@ class QueueSink:
         self._dropped: Counter[str] = Counter()
         self._dropped_lock = threading.Lock()
         self._closing = threading.Event()
+        self._is_broken = False
         self._sender = threading.Thread(target=self._send_all, name="event-sender", daemon=True)
         self._sender.start()
 
     def __call__(self, event: Event) -> None:
         """Queue one event, or count it as dropped. Never waits."""
+        if self._is_broken:
+            return
         if isinstance(event, DROPPABLE) and self._waiting.qsize() >= self._max_waiting:
             with self._dropped_lock:
                 self._dropped[type(event).__name__] += 1
@@ -77,25 +80,25 @@ class QueueSink:
         say(EventsDropped(n_events=dropped.total(), kinds=tuple(sorted(dropped))))
 
     def close(self, *, timeout_s: float = 5.0) -> bool:
-        """Send what is waiting and end the thread. False when the reader did not take it in time."""
+        """Send what is waiting, end the thread. False when the reader did not take it in time."""
         self._closing.set()
         self._waiting.put(None)
         self._sender.join(timeout_s)
         return not self._sender.is_alive()
 
     def _send_all(self) -> None:
-        is_broken = (
-            True  # until this function ends as it should: an encoding error breaks the stream too
-        )
         try:
             while (lines := self._take_batch()) is not None:
                 self._connection.send_bytes(b"\n".join(lines))
-            is_broken = False
         except OSError:
-            pass  # the reader is gone; ``on_broken`` says so
-        finally:
-            if is_broken:
-                self._on_broken()
+            self._break_off()  # the reader is gone
+        except BaseException:
+            self._break_off()  # an event that cannot be encoded: a stream with a hole is no stream
+            raise
+
+    def _break_off(self) -> None:
+        self._is_broken = True
+        self._on_broken()
 
     def _take_batch(self) -> list[bytes] | None:
         """Wait for events and encode what has come together; None when closed and all is sent."""

@@ -1,4 +1,4 @@
-"""``with recorder.span(VERIFY, Role.TARGET)``: an NVTX range, the host's clock and, on CUDA, the GPU's."""
+"""``with recorder.span(VERIFY, Role.TARGET)``: NVTX range, host clock and, on CUDA, GPU clock."""
 
 from types import TracebackType
 from typing import Any, Protocol
@@ -49,11 +49,11 @@ class CudaTimer:
     def __init__(self) -> None:
         import torch
 
-        self._new_event = lambda: torch.cuda.Event(enable_timing=True)
+        self._cuda: Any = torch.cuda
         self._free: list[Any] = []
 
     def mark(self) -> Any:
-        event = self._free.pop() if self._free else self._new_event()
+        event = self._free.pop() if self._free else self._cuda.Event(enable_timing=True)
         event.record()
         return event
 
@@ -70,9 +70,17 @@ class Span:
     """One measured stretch of the engine's work; made by ``SpanRecorder.span`` and entered once."""
 
     __slots__ = (
-        "_attributes", "_recorder", "end", "gpu_end", "gpu_start", "n_bytes", "n_flops", "name", "role",
+        "_attributes",
+        "_recorder",
+        "end",
+        "gpu_end",
+        "gpu_start",
+        "n_bytes",
+        "n_flops",
+        "name",
+        "role",
         "start",
-    )  # fmt: skip
+    )
 
     def __init__(
         self, recorder: "SpanRecorder", name: str, role: Role | None, attributes: Any
@@ -125,9 +133,9 @@ class Span:
 class SpanRecorder:
     """Opens spans and says what they measured, once a step. For the decoding thread alone.
 
-    Every range that is pushed is popped, whatever leaves the span: a return, an exception, an interrupt.
-    Ranges reach a profiler when it was attached before the recorder was made, as profilers that start the
-    program do; without one a span costs two readings of the clock.
+    Every range that is pushed is popped, whatever leaves the span: a return, an exception, an
+    interrupt. Ranges reach a profiler when it was attached before the recorder was made, as
+    profilers that start the program do; without one a span costs two readings of the clock.
 
     Args:
         emitter: whose clock the spans are on, and who says ``SpansMeasured``.
@@ -143,21 +151,22 @@ class SpanRecorder:
         }
         self.push_range = domain.push_range
         self.pop_range = domain.pop_range
+        self.now_ns = emitter.now_ns
         self.clock = emitter.clock
         self.gpu_timer = gpu_timer
         self.opened: list[Span] = []  # innermost last
         self.spans: list[Span] = []  # since the last flush, in the order opened
 
     def span(self, name: str, role: Role | None = None) -> Span:
-        """A span to be entered with ``with``; ``name`` is one of ``SPAN_NAMES`` (KeyError otherwise)."""
+        """A span to enter with ``with``; ``name`` is one of ``SPAN_NAMES``, else KeyError."""
         return Span(self, name, role, self._attributes[name])
 
     def flush(self, step: int) -> None:
         """Say ``SpansMeasured`` for the spans closed since the last flush, and forget them.
 
-        To be called after the step's own span has closed, when the host has waited for the device. A
-        span that is still open stays for the next flush: its length is not known yet. Says nothing when
-        there is nothing to say.
+        To be called after the step's own span has closed, when the host has waited for the device.
+        A span that is still open stays for the next flush: its length is not known yet. Says
+        nothing when there is nothing to say.
         """
         closed = [span for span in self.spans if span.end is not None]
         self.spans = [span for span in self.spans if span.end is None]

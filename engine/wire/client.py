@@ -1,0 +1,262 @@
+"""EngineClient: starts the engine's process, sends it commands, and is a source of its events."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from engine.wire.codec import MAX_LINE_BYTES, CodecError, decode_event, encode
+from engine.wire.commands import Command, Shutdown
+from engine.wire.config import RunConfig
+from engine.wire.doorway import Doorway, Greeting
+from engine.wire.events import EndReason, Event, LogEmitted, SessionEnded
+
+N_ERROR_LINES = 100
+"""How much of the engine's standard output and error is kept, for the case that it crashes."""
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class EngineStartError(RuntimeError):
+    """The engine's process did not come up; the message says how it ended and what it printed."""
+
+
+class EngineClient:
+    """A running engine, seen from outside.
+
+    A thread drains the connection at once, so the engine never waits for whoever polls. If the
+    engine dies without a farewell, the client appends ``SessionEnded`` with reason ``crashed``; a
+    line that cannot be read becomes a ``LogEmitted`` in the place of the event it should have been.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", doorway: Doorway) -> None:
+        """Use ``EngineClient.start``."""
+        self._process = process
+        self._doorway = doorway
+        self._connection: Connection | None = None
+        self._events: deque[Event] = deque()
+        self._changed = threading.Condition()
+        self._has_ended = False  # nothing more will be appended
+        self._last_ordinal = -1
+        self._last_t_ns = 0
+        self._printed: deque[str] = deque(maxlen=N_ERROR_LINES)
+        self._send_lock = threading.Lock()
+        self._close_lock = threading.Lock()
+        self._is_closed = False
+        self._threads = [
+            threading.Thread(target=self._drain_output, name="engine-output", daemon=True),
+            threading.Thread(target=self._read, name="engine-reader", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @classmethod
+    def start(
+        cls,
+        config: RunConfig,
+        *,
+        python: str = sys.executable,
+        program: str = "engine.worker",
+        timeout_s: float = 30.0,
+    ) -> "EngineClient":
+        """Start ``python -m program`` and wait until it has connected; it loads after that.
+
+        The environment is passed on as it is, so that a profiler that started this process sees the
+        engine too. What the engine needs to know goes through its standard input: arguments and
+        environment can be read by others.
+
+        Raises:
+            EngineStartError: when the process ends before it has connected, or takes too long.
+        """
+        doorway = Doorway()
+        python_path = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
+        try:
+            process = subprocess.Popen(
+                [python, "-P", "-m", program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, python_path))},
+            )
+        except OSError as error:
+            doorway.close()
+            raise EngineStartError(f"{python} could not be started: {error}") from error
+        client = cls(process, doorway)
+        try:
+            client._greet(config, timeout_s)
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    # --- a source of events ----------------------------------------------------------------------
+
+    def poll(self, limit: int) -> list[Event]:
+        """Up to ``limit`` events, oldest first; empty when nothing is due. Never blocks."""
+        events = self._events
+        return [events.popleft() for _ in range(min(limit, len(events)))]
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing more will ever come."""
+        return self._has_ended and not self._events
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Block until events are due or nothing more will come; False when time ran out."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._events or self._has_ended, timeout_s)
+
+    # --- a target of commands --------------------------------------------------------------------
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
+    def send(self, command: Command) -> None:
+        """Tell the engine something. When it is gone this does nothing: the stream's end says so."""
+        if self._connection is None or self._has_ended:
+            return
+        with self._send_lock, contextlib.suppress(OSError):  # the reader sees the same end
+            self._connection.send_bytes(encode(command))
+
+    def close(self, *, patience_s: float = 2.0) -> None:
+        """End the engine: ask, then terminate, then kill. Events that have come can still be
+        polled.
+
+        Leaves no process, thread or socket behind; may be called again, from any thread.
+        """
+        with self._close_lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            self.send(Shutdown())
+            self._doorway.close()
+            for stop in (None, self._process.terminate, self._process.kill):
+                if stop is not None:
+                    stop()
+                with contextlib.suppress(subprocess.TimeoutExpired):  # then the next, harder way
+                    self._process.wait(patience_s)
+                    break
+            for thread in self._threads:
+                thread.join(patience_s)
+            if self._connection is not None:
+                self._connection.close()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):  # a broken pipe's last words
+                        pipe.close()
+
+    def __enter__(self) -> "EngineClient":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- starting --------------------------------------------------------------------------------
+
+    def _greet(self, config: RunConfig, timeout_s: float) -> None:
+        greeting = Greeting(
+            address=self._doorway.address, authkey=self._doorway.authkey.hex(), config=config
+        )
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # it died at once: seen below
+            self._process.stdin.write(msgspec.json.encode(greeting) + b"\n")
+            self._process.stdin.close()
+        deadline = time.monotonic() + timeout_s
+        while True:
+            with self._changed:
+                if self._changed.wait_for(lambda: self._connection is not None, 0.1):
+                    return
+            if self._process.poll() is not None:
+                self._threads[0].join(1.0)
+                raise EngineStartError(
+                    f"The engine {self._how_it_ended()} before it had connected.\n{self._tail()}"
+                )
+            if time.monotonic() > deadline:
+                raise EngineStartError(
+                    f"The engine has not connected within {timeout_s:g} seconds.\n{self._tail()}"
+                )
+
+    # --- the two threads -------------------------------------------------------------------------
+
+    def _drain_output(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._printed.append(line.decode("utf-8", errors="replace").rstrip())
+
+    def _read(self) -> None:
+        connection = self._doorway.accept()
+        if connection is not None:
+            with self._changed:
+                self._connection = connection
+                self._changed.notify_all()
+            with contextlib.suppress(EOFError, OSError):  # the end, told by ``_end``
+                while True:
+                    self._take(connection.recv_bytes(2 * MAX_LINE_BYTES))
+        self._end()
+
+    def _take(self, message: bytes) -> None:
+        events: list[Event] = []
+        for line in message.split(b"\n"):
+            try:
+                event = decode_event(line)
+            except CodecError as error:
+                event = LogEmitted(
+                    level="error",
+                    message=f"An event could not be read: {error}",
+                    ordinal=self._last_ordinal + 1,
+                    t_ns=self._last_t_ns,
+                )
+            self._last_ordinal, self._last_t_ns = event.ordinal, event.t_ns
+            events.append(event)
+        with self._changed:
+            self._events.extend(events)
+            self._has_ended = isinstance(events[-1], SessionEnded)
+            self._changed.notify_all()
+
+    def _end(self) -> None:
+        farewell: list[Event] = []
+        if not self._has_ended:
+            with contextlib.suppress(subprocess.TimeoutExpired):  # then it only hung up
+                self._process.wait(1.0)
+            self._threads[0].join(1.0)
+            farewell.append(
+                SessionEnded(
+                    reason=EndReason.CRASHED,
+                    detail=f"The engine {self._how_it_ended()}.\n{self._tail()}".strip(),
+                    ordinal=self._last_ordinal + 1,
+                    t_ns=self._last_t_ns,
+                )
+            )
+        with self._changed:
+            self._events.extend(farewell)
+            self._has_ended = True
+            self._changed.notify_all()
+
+    def _how_it_ended(self) -> str:
+        code = self._process.poll()
+        if code is None:
+            return "closed its connection"
+        if code >= 0:
+            return f"ended with exit code {code}"
+        try:
+            return f"was ended by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"was ended by signal {-code}"
+
+    def _tail(self) -> str:
+        return "\n".join(self._printed)

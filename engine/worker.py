@@ -1,0 +1,202 @@
+"""The engine's program, ``python -m engine.worker``: connect, load, obey, decode, say farewell."""
+
+import _thread
+import faulthandler
+import importlib.metadata
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Client, Connection
+from types import FrameType
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from engine.control import Control, Decoding, ShutdownRequested
+from engine.telemetry.emitter import Emitter
+from engine.telemetry.queue_sink import QueueSink
+from engine.wire.codec import MAX_LINE_BYTES, CodecError, decode_command
+from engine.wire.commands import Shutdown
+from engine.wire.config import ConfigError, RunConfig
+from engine.wire.doorway import Greeting
+from engine.wire.events import (
+    SCHEMA_VERSION,
+    EndReason,
+    EngineState,
+    LogEmitted,
+    SessionEnded,
+    SessionStarted,
+)
+
+if TYPE_CHECKING:
+    from engine.telemetry.spans import SpanRecorder
+
+EXIT_FAILED = 1
+EXIT_CONFIG = 2
+EXIT_ABANDONED = 3
+
+PATIENCE_S = 1.5
+"""How long the engine may take to stop by itself once nobody listens any more."""
+
+
+class Assemble(Protocol):
+    """``engine.assembly.assemble``: loads what the config names, saying what it does."""
+
+    def __call__(
+        self,
+        config: RunConfig,
+        *,
+        emitter: Emitter,
+        spans: "SpanRecorder",
+        rest: Callable[[str], None],
+    ) -> Decoding: ...
+
+
+def main(assemble: Assemble | None = None) -> int:
+    """Run one session for whoever wrote the greeting on standard input; returns the exit code.
+
+    Args:
+        assemble: makes the decode loop; None for ``engine.assembly.assemble``, imported (and torch
+        with
+            it) only after the connection is up, so that the caller can show what is going on.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the caller too, who decides
+    faulthandler.enable()
+    greeting = _read_greeting()
+    connection = Client(greeting.address, authkey=bytes.fromhex(greeting.authkey))
+    return _Session(connection, greeting.config).run(assemble)
+
+
+def _read_greeting() -> Greeting:
+    """One line of standard input, which is then closed to libraries that would read it."""
+    line = sys.stdin.buffer.readline()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return msgspec.json.decode(line, type=Greeting)
+
+
+class _Session:
+    """One session: its threads, and its end whatever happens."""
+
+    def __init__(self, connection: Connection, config: RunConfig) -> None:
+        self._connection = connection
+        self._config = config
+        self._is_loading = False  # while True, a SIGTERM interrupts
+        self._is_over = threading.Event()
+        self._sink = QueueSink(connection, on_broken=self._on_hang_up)
+        self._emitter = Emitter(self._sink)
+        self._control = Control(self._emitter, at_commit=self._report_dropped)
+
+    def run(self, assemble: Assemble | None) -> int:
+        self._say_started()
+        signal.signal(signal.SIGTERM, self._on_terminate)
+        threading.Thread(target=self._read_commands, name="command-reader", daemon=True).start()
+        ending, code = self._decode(assemble)
+        self._report_dropped()
+        self._emitter.say(ending)
+        self._sink.close()
+        self._is_over.set()
+        return code
+
+    def _decode(self, assemble: Assemble | None) -> tuple[SessionEnded, int]:
+        """Load and run; how it ended, and the exit code."""
+        control = self._control
+        try:
+            self._is_loading = True
+            control.say_state(EngineState.LOADING, "starting")
+            from engine.telemetry.host_sampler import HostSampler
+
+            sampler = HostSampler(self._emitter)
+            try:
+                if self._config.telemetry:
+                    sampler.start()
+                reason = control.run(self._load(assemble))
+            finally:
+                sampler.stop()
+            return SessionEnded(reason=reason, detail=control.shutdown_detail or ""), 0
+        except ShutdownRequested:
+            detail = control.shutdown_detail or ""
+            control.say_state(EngineState.STOPPING, detail)
+            return SessionEnded(reason=EndReason.STOPPED, detail=detail), 0
+        except Exception as error:
+            if isinstance(error, ConfigError) and self._is_loading:
+                return SessionEnded(reason=EndReason.FAILED, detail=str(error)), EXIT_CONFIG
+            return SessionEnded(reason=EndReason.FAILED, detail=traceback.format_exc()), EXIT_FAILED
+        finally:
+            self._is_loading = False
+
+    def _load(self, assemble: Assemble | None) -> Decoding:
+        from engine.telemetry.spans import SpanRecorder
+
+        if assemble is None:
+            self._control.say_state(EngineState.LOADING, "importing torch")
+            from engine import assembly  # torch comes with it
+
+            assemble = assembly.assemble
+        loop = assemble(
+            self._config,
+            emitter=self._emitter,
+            spans=SpanRecorder(self._emitter),
+            rest=self._control.rest,
+        )
+        self._is_loading = False
+        if self._control.shutdown_detail is not None:
+            raise ShutdownRequested
+        return loop
+
+    def _say_started(self) -> None:
+        from engine.telemetry.device_name import device_name, torch_version
+
+        try:
+            version = importlib.metadata.version("specscope")
+        except importlib.metadata.PackageNotFoundError:  # run from a source tree
+            version = "unknown"
+        self._emitter.say(
+            SessionStarted(
+                schema_version=SCHEMA_VERSION,
+                started_unix_ns=self._emitter.started_unix_ns,
+                specscope_version=version,
+                torch_version=torch_version(),
+                device_name=device_name(self._config.device),
+                config_json=msgspec.json.encode(self._config).decode(),
+            )
+        )
+
+    def _read_commands(self) -> None:
+        """Pass on what is told, until the caller hangs up: then nobody needs this process."""
+        try:
+            while True:
+                line = self._connection.recv_bytes(MAX_LINE_BYTES)
+                try:
+                    command = decode_command(line)
+                except CodecError as error:
+                    message = f"A command could not be read: {error}"
+                    self._emitter.say(LogEmitted(level="error", message=message))
+                    continue
+                self._control.tell(command)
+                if isinstance(command, Shutdown):
+                    _thread.interrupt_main(signal.SIGTERM)  # in case it is still loading
+        except (EOFError, OSError):
+            self._on_hang_up()
+            if not self._is_over.wait(PATIENCE_S):
+                os._exit(EXIT_ABANDONED)  # deep in something that cannot be interrupted
+
+    def _on_terminate(self, number: int, frame: FrameType | None) -> None:
+        """SIGTERM, in the main thread: stop at the next resting point, while loading at once."""
+        self._control.request_shutdown("terminated")
+        if self._is_loading:
+            raise ShutdownRequested
+
+    def _on_hang_up(self) -> None:
+        self._control.request_shutdown("the connection is gone")
+
+    def _report_dropped(self) -> None:
+        self._sink.report_dropped(self._emitter.say)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
