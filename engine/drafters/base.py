@@ -1,0 +1,57 @@
+"""What the decode loop asks of whatever proposes tokens."""
+
+from collections.abc import Sequence as Items
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from engine.sampling import SamplingParams
+from engine.sequence import Sequence
+
+
+@dataclass(frozen=True, eq=False)
+class DraftRequest:
+    sequence: Sequence
+    gamma: int
+    uniforms: list[float]  # gamma numbers in [0, 1) to draw with
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """Proposed tokens and the distributions they were drawn from."""
+
+    token_ids: list[int]
+    probs: torch.Tensor  # [n_drafted, n_tokens] float32
+    logits: torch.Tensor | None  # [n_drafted, n_tokens]; None where no model spoke
+    drafter: str  # "model", "ngram" or "none"
+    note: str = ""  # why it is shorter than asked
+    n_non_finite: int = 0
+
+    def __len__(self) -> int:
+        return len(self.token_ids)
+
+
+class Drafter(Protocol):
+    """Proposes for all sequences of a step at once."""
+
+    def open(self, sequence: Sequence) -> None:
+        """The sequence enters the batch; its blocks are there (see ``fits``)."""
+        ...
+
+    def fits(self, n_positions: int) -> bool: ...
+
+    def gamma_room(self, sequence: Sequence, gamma: int) -> tuple[int, str]:
+        """How much of ``gamma`` can be drafted now, and why not all of it. Takes the blocks."""
+        ...
+
+    def propose(self, requests: Items[DraftRequest], params: SamplingParams) -> list[Draft]:
+        """One draft per request, in order; shorter than asked, or empty, where there is less to
+        say."""
+        ...
+
+    def settle(self, sequence: Sequence, *, step: int) -> None:
+        """The step is committed: roll the cache back to what the sequence still holds."""
+        ...
+
+    def close(self, sequence_id: int) -> None: ...

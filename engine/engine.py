@@ -1,0 +1,144 @@
+"""The engine as its worker drives it: prompts in, steps, settings that change while it runs."""
+
+from collections.abc import Callable
+
+from engine.calibration import Calibration, calibrate
+from engine.decode_loop import DecodeLoop
+from engine.forward import RoleRunner
+from engine.gamma import make_gamma
+from engine.models.base import CausalModel, Tokenizer
+from engine.sampling import SamplingParams
+from engine.scheduler import Scheduler
+from engine.sequence import Sequence, StopRules
+from engine.wire.commands import SubmitPrompt
+from engine.wire.config import ConfigError, RunConfig, check_gamma, check_sampling
+from engine.wire.events import Event, FinishReason, SettingsChanged
+
+
+class Engine:
+    """A decode loop with its models and tokenizer. For one thread alone; it speaks through
+    ``say``."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        *,
+        target: RoleRunner,
+        draft_model: CausalModel | None,
+        tokenizer: Tokenizer,
+        loop: DecodeLoop,
+        say: Callable[[Event], None],
+        now_ns: Callable[[], int],
+    ) -> None:
+        self.config = config
+        self.target = target
+        self.draft_model = draft_model
+        self.tokenizer = tokenizer
+        self.calibration: Calibration | None = None
+        self._loop = loop
+        self._scheduler: Scheduler = loop.scheduler
+        self._say = say
+        self._now_ns = now_ns
+        self._gamma: int | str = config.gamma
+        self._n_submitted = 0
+        self._rules = StopRules(
+            eos_ids=frozenset() if config.ignore_eos else tokenizer.eos_ids,
+            stop_strings=config.stop_strings,
+            context_length=target.model.context_length,
+        )
+
+    @property
+    def has_work(self) -> bool:
+        return self._scheduler.has_work
+
+    def submit(self, command: SubmitPrompt) -> int:
+        """Queue a prompt and return its sequence_id.
+
+        Raises:
+            ConfigError: the prompt is empty, or it leaves no room in the target's context.
+        """
+        prompt_ids = self.tokenizer.encode(command.text, chat=self.config.chat)
+        context_length = self.target.model.context_length
+        if len(prompt_ids) >= context_length:
+            raise ConfigError(
+                f"The prompt has {len(prompt_ids)} tokens and {self.target.model.name} holds "
+                f"{context_length}: shorten it so that at least one token can follow."
+            )
+        max_new_tokens = command.max_new_tokens or self.config.max_new_tokens
+        if max_new_tokens < 1:
+            raise ConfigError(f"max new tokens is {max_new_tokens}: give 1 or more.")
+        sequence_id = self._n_submitted
+        self._n_submitted += 1
+        seed = self.config.seed + sequence_id if command.seed is None else command.seed
+        self._scheduler.submit(
+            Sequence(
+                sequence_id,
+                prompt_ids,
+                prompt_text=command.text,
+                label=command.label,
+                max_new_tokens=max_new_tokens,
+                seed=seed,
+                rules=self._rules,
+                tokenizer=self.tokenizer,
+            )
+        )
+        return sequence_id
+
+    def step(self) -> None:
+        """One engine step; calibrates before the first, and again when the context has grown
+        much."""
+        if self.config.calibrate:
+            self._calibrate_when_due()
+        self._loop.step()
+
+    def set_gamma(self, gamma: int | str) -> None:
+        """From the next step on. Raises ConfigError when it is out of range or above what this run
+        was started for."""
+        check_gamma(gamma)
+        policy = make_gamma(gamma, max_gamma=self.config.max_gamma)
+        if self.calibration is not None:
+            policy.learn_costs(self.calibration.costs)
+        self._gamma = gamma
+        self._loop.gamma = policy
+        self._say_settings()
+
+    def set_sampling(self, temperature: float, *, top_k: int, top_p: float) -> None:
+        """From the next step on. Raises ConfigError when a value is out of range."""
+        check_sampling(temperature, top_k, top_p)
+        self._loop.sampling = SamplingParams(temperature, top_k, top_p)
+        self._say_settings()
+
+    def stop(self, sequence_id: int) -> None:
+        """End one sequence. Raises ConfigError when there is none of that number."""
+        if not self._scheduler.stop(sequence_id):
+            raise ConfigError(f"There is no running or waiting sequence {sequence_id}.")
+
+    def abandon(self) -> None:
+        """End all sequences as stopped; what was committed stays said."""
+        self._scheduler.abandon(FinishReason.STOPPED)
+
+    def _say_settings(self) -> None:
+        sampling = self._loop.sampling
+        self._say(
+            SettingsChanged(
+                gamma=str(self._gamma),
+                temperature=sampling.temperature,
+                top_k=sampling.top_k,
+                top_p=sampling.top_p,
+            )
+        )
+
+    def _calibrate_when_due(self) -> None:
+        sequences = [*self._scheduler.running, *list(self._scheduler.waiting)[: self.config.batch]]
+        context_length = max((len(sequence.token_ids) for sequence in sequences), default=0)
+        if self.calibration is not None and not self.calibration.is_outgrown(context_length):
+            return
+        self.calibration = calibrate(
+            self.target.model,
+            self.draft_model,
+            context_length=context_length,
+            max_width=self._loop.gamma.limit + 1,
+            now_ns=self._now_ns,
+        )
+        self._loop.gamma.learn_costs(self.calibration.costs)
+        self._say(self.calibration.event())

@@ -1,0 +1,92 @@
+"""One role's model and cache run together: a forward laid out, timed, counted."""
+
+from collections.abc import Callable
+from collections.abc import Sequence as Items
+
+import torch
+
+from engine.kv.base import ForwardRow, KvCache
+from engine.models.base import CausalModel
+from engine.telemetry.spans import PREFILL, SpanRecorder
+from engine.theory.roofline import ForwardCost, forward_cost
+from engine.wire.events import PREFILL_STEP, Event, PrefillCompleted, Role
+
+PREFILL_CHUNK = 512
+"""Prompt tokens of one forward: bounds the memory of the mask and of the activations."""
+
+
+class RoleRunner:
+    """``n_tokens`` is how many ids both roles know; logits behind them are padding and cut off
+    here, so that no padded id is ever drawn or proposed."""
+
+    def __init__(
+        self,
+        role: Role,
+        model: CausalModel,
+        cache: KvCache,
+        *,
+        n_tokens: int,
+        spans: SpanRecorder,
+        say: Callable[[Event], None],
+    ) -> None:
+        self.role = role
+        self.model = model
+        self.cache = cache
+        self.n_tokens = n_tokens
+        self._spans = spans
+        self._say = say
+        n_parameters = max(1, model.shape.n_parameters)
+        self._bytes_per_weight = model.weight_bytes / n_parameters
+        self._bytes_per_value = float(model.dtype.itemsize)
+
+    def forward(self, rows: Items[ForwardRow], *, n_logits: int, span_name: str) -> torch.Tensor:
+        """Run ``rows`` in one forward.
+
+        Returns:
+            Logits [batch, n_logits, n_tokens] of the last ``n_logits`` columns (rows are padded on
+            the left), in the model's dtype.
+        """
+        batch = self.cache.batch(rows, device=self.model.device)
+        with self._spans.span(span_name, self.role) as span:
+            logits = self.model.forward(batch, self.cache, n_logits=n_logits)
+        cost = self._cost(batch.context_lengths, batch.widths, n_logits=n_logits)
+        span.count(cost.n_flops, cost.n_bytes)
+        return logits[..., : self.n_tokens]
+
+    def prefill(self, sequence_id: int, token_ids: list[int]) -> None:
+        """Write the keys and values of a prompt behind what the cache holds; logits are not
+        wanted."""
+        if not token_ids:
+            return
+        start_ns = self._spans.now_ns()
+        n_held = self.cache.length(sequence_id)
+        for start in range(0, len(token_ids), PREFILL_CHUNK):
+            row = ForwardRow(sequence_id, token_ids[start : start + PREFILL_CHUNK])
+            self.forward([row], n_logits=1, span_name=PREFILL)
+        host_ns = self._spans.now_ns() - start_ns
+        cost = self._cost((n_held + len(token_ids),), (len(token_ids),), n_logits=1)
+        self.cache.settle(sequence_id, n_held + len(token_ids), step=PREFILL_STEP)
+        self._say(
+            PrefillCompleted(
+                sequence_id=sequence_id,
+                role=self.role,
+                n_tokens=len(token_ids),
+                start_ns=start_ns,
+                host_ns=host_ns,
+                n_flops=cost.n_flops,
+                n_bytes=cost.n_bytes,
+            )
+        )
+
+    def _cost(
+        self, lengths: tuple[int, ...], widths: tuple[int, ...], *, n_logits: int
+    ) -> ForwardCost:
+        return forward_cost(
+            self.model.shape,
+            [length - width for length, width in zip(lengths, widths, strict=True)],
+            widths,
+            bytes_per_weight=self._bytes_per_weight,
+            bytes_per_kv=self._bytes_per_value,
+            bytes_per_activation=self._bytes_per_value,
+            n_logit_rows=sum(min(n_logits, width) for width in widths),
+        )

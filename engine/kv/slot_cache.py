@@ -1,0 +1,214 @@
+"""Key/value tensors addressed by slot, and the lengths of the sequences in them.
+
+What differs between a paged and a contiguous cache is only when blocks are taken and given back;
+that is left to the two subclasses.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+
+from engine.kv.base import ForwardRow, Occupancy
+from engine.kv.block_pool import BlockPool
+from engine.kv.block_table import BlockTable
+from engine.models.base import ForwardBatch
+from engine.wire.events import Event, KvAdvanced, Role
+
+
+class SlotCache(ABC):
+    """The tensors are ``[n_slots + 1, n_kv_heads, head_dim]`` per layer, one for keys and one for
+    values. The last slot is the scratch slot: padding is written there and read by nobody."""
+
+    allocation: str
+
+    def __init__(
+        self,
+        role: Role,
+        layer_shapes: Sequence[tuple[int, int]],
+        *,
+        n_blocks: int,
+        block_size: int,
+        dtype: torch.dtype,
+        device: torch.device,
+        say: Callable[[Event], None],
+    ) -> None:
+        self.role = role
+        self.n_blocks = n_blocks
+        self.block_size = block_size
+        self.pool = BlockPool(role, n_blocks, block_size=block_size, say=say)
+        self._say = say
+        self._tables: dict[int, BlockTable] = {}
+        self._settled: dict[int, int] = {}  # length at the last settle()
+        self._scratch = n_blocks * block_size
+        # zeros, not empty: on the CPU the pages stay uncommitted until written, and a gather of
+        # padding must not meet NaN (0 * NaN is NaN even where the mask hides it).
+        self._keys = [
+            torch.zeros((self._scratch + 1, *shape), dtype=dtype, device=device)
+            for shape in layer_shapes
+        ]
+        self._values = [torch.zeros_like(keys) for keys in self._keys]
+        bytes_per_slot = sum(
+            2 * n_kv_heads * head_dim * dtype.itemsize for n_kv_heads, head_dim in layer_shapes
+        )
+        self.bytes_per_block = bytes_per_slot * block_size
+        self.total_bytes = bytes_per_slot * (self._scratch + 1)
+        self._counting = torch.arange(self._scratch + 1, device=device)  # slots and positions
+
+    # --- lengths and blocks
+    # ------------------------------------------------------------------------
+
+    @abstractmethod
+    def fits(self, n_positions: int) -> bool: ...
+
+    @abstractmethod
+    def open(self, sequence_id: int, *, n_positions: int) -> None: ...
+
+    @abstractmethod
+    def room(self, sequence_id: int) -> int: ...
+
+    @abstractmethod
+    def reserve(self, sequence_id: int, n_positions: int) -> bool: ...
+
+    @abstractmethod
+    def _give_back(self, sequence_id: int, table: BlockTable) -> None:
+        """Free the blocks that a shorter ``table.length`` no longer needs."""
+
+    def holds(self, sequence_id: int) -> bool:
+        return sequence_id in self._tables
+
+    def length(self, sequence_id: int) -> int:
+        return self._tables[sequence_id].length
+
+    def table(self, sequence_id: int) -> BlockTable:
+        """The sequence's block table, to look at."""
+        return self._tables[sequence_id]
+
+    def settle(self, sequence_id: int, n_kept: int, *, step: int) -> None:
+        table = self._tables[sequence_id]
+        before = self._settled[sequence_id]
+        n_written = table.length - before
+        n_rolled_back = table.length - n_kept
+        if n_rolled_back < 0:
+            raise ValueError(f"{n_kept} positions to keep, {table.length} held")
+        table.length = n_kept
+        self._settled[sequence_id] = n_kept
+        if n_written or n_rolled_back:
+            self._say(
+                KvAdvanced(
+                    sequence_id=sequence_id,
+                    role=self.role,
+                    step=step,
+                    position=before,
+                    n_written=n_written,
+                    n_rolled_back=n_rolled_back,
+                )
+            )
+        self._give_back(sequence_id, table)
+
+    def close(self, sequence_id: int) -> None:
+        table = self._tables.pop(sequence_id)
+        del self._settled[sequence_id]
+        self.pool.free(sequence_id, table.drop(0))
+
+    def occupancy(self) -> Occupancy:
+        per_slot = self.bytes_per_block // self.block_size
+        return Occupancy(
+            reserved_bytes=sum(len(t.blocks) for t in self._tables.values()) * self.bytes_per_block,
+            written_bytes=sum(t.length for t in self._tables.values()) * per_slot,
+            n_free_blocks=self.pool.n_free,
+        )
+
+    def _add(self, sequence_id: int) -> BlockTable:
+        if sequence_id in self._tables:
+            raise ValueError(f"sequence {sequence_id} is in the cache already")
+        table = self._tables[sequence_id] = BlockTable(self.block_size)
+        self._settled[sequence_id] = 0
+        return table
+
+    # --- one forward
+    # -------------------------------------------------------------------------------
+
+    def batch(self, rows: Sequence[ForwardRow], *, device: torch.device) -> ForwardBatch:
+        if len(rows) == 1:
+            return self._batch_of_one(rows[0], device)
+        tables = [self._tables[row.sequence_id] for row in rows]
+        widths = tuple(len(row.token_ids) for row in rows)
+        lengths = tuple(table.length + width for table, width in zip(tables, widths, strict=True))
+        width, n_context = max(widths), max(lengths)
+        token_ids = np.zeros((len(rows), width), dtype=np.int64)
+        positions = np.zeros((len(rows), width), dtype=np.int64)
+        write_slots = np.full((len(rows), width), self._scratch, dtype=np.int64)
+        context_slots = np.full((len(rows), n_context), self._scratch, dtype=np.int64)
+        # A padded query looks at context position 0 alone: a row that may look nowhere is NaN.
+        last_seen = np.zeros((len(rows), width), dtype=np.int64)
+        for index, (row, table, length) in enumerate(zip(rows, tables, lengths, strict=True)):
+            pad = width - widths[index]
+            token_ids[index, pad:] = row.token_ids
+            positions[index, pad:] = last_seen[index, pad:] = np.arange(table.length, length)
+            write_slots[index, pad:] = table.slots(table.length, length)
+            context_slots[index, :length] = table.slots(0, length)
+            table.length = length
+        mask = np.arange(n_context) <= last_seen[:, None, :, None]  # [batch, 1, width, n_context]
+        return ForwardBatch(
+            token_ids=torch.from_numpy(token_ids).to(device),
+            positions=torch.from_numpy(positions).to(device),
+            write_slots=torch.from_numpy(write_slots.reshape(-1)).to(device),
+            context_slots=torch.from_numpy(context_slots).to(device),
+            mask=torch.from_numpy(mask).to(device),
+            context_run=None,
+            context_lengths=lengths,
+            widths=widths,
+        )
+
+    def _batch_of_one(self, row: ForwardRow, device: torch.device) -> ForwardBatch:
+        table = self._tables[row.sequence_id]
+        start, width = table.length, len(row.token_ids)
+        length = start + width
+        slots = table.slots(0, length)  # raises past the table
+        run_start = table.run_start(length)
+        positions = self._counting[start:length]  # [width]
+        if run_start is None:
+            context_slots = torch.from_numpy(slots.copy()).to(device)
+        else:
+            context_slots = self._counting[run_start : run_start + length]
+        if width == 1 or start == 0:
+            mask = None
+        else:
+            mask = (self._counting[:length] <= positions[:, None])[None, None]
+        table.length = length
+        return ForwardBatch(
+            token_ids=torch.tensor([row.token_ids], dtype=torch.int64, device=device),
+            positions=positions[None],
+            write_slots=context_slots[start:],
+            context_slots=context_slots[None],
+            mask=mask,
+            context_run=None if run_start is None else (run_start, length),
+            context_lengths=(length,),
+            widths=(width,),
+        )
+
+    def update(
+        self, layer: int, keys: torch.Tensor, values: torch.Tensor, batch: ForwardBatch
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        key_slots, value_slots = self._keys[layer], self._values[layer]
+        if batch.context_run is not None:
+            first, n_context = batch.context_run
+            start, stop = first + n_context - keys.shape[2], first + n_context
+            key_slots[start:stop] = keys[0].transpose(0, 1)
+            value_slots[start:stop] = values[0].transpose(0, 1)
+            return (
+                key_slots[first:stop].transpose(0, 1)[None],
+                value_slots[first:stop].transpose(0, 1)[None],
+            )
+        n_rows, n_kv_heads, width, head_dim = keys.shape
+        flat = (n_rows * width, n_kv_heads, head_dim)
+        key_slots.index_copy_(0, batch.write_slots, keys.transpose(1, 2).reshape(flat))
+        value_slots.index_copy_(0, batch.write_slots, values.transpose(1, 2).reshape(flat))
+        gathered = batch.context_slots.reshape(-1)
+        shape = (n_rows, batch.context_slots.shape[1], n_kv_heads, head_dim)
+        return (
+            key_slots.index_select(0, gathered).view(shape).transpose(1, 2),
+            value_slots.index_select(0, gathered).view(shape).transpose(1, 2),
+        )
