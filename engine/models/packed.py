@@ -1,0 +1,115 @@
+"""CPU: linear layers whose weights are packed once for narrow batches.
+
+A plain product in fp32 is tuned for one row or for many; the packed one is flat in between, which is
+where verification lives. Which of them is faster depends on the processor and on the shape, so it is
+measured once per shape when a model is loaded. The two differ in the last bits.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+Linear = Callable[[torch.Tensor], torch.Tensor]
+
+_TRIAL_ROWS = (1, 4, 8)  # a plain step, a short and a long draft to verify
+_N_TRIALS = 5
+
+
+def is_packing_available() -> bool:
+    """Whether this torch can pack fp32 weights for oneDNN and multiply with them."""
+    try:
+        weight = torch.eye(16)
+        packed = torch.ops.mkldnn._reorder_linear_weight(weight, None)
+        product = torch.ops.mkldnn._linear_pointwise(weight, packed, None, "none", [], "")
+    except (AttributeError, RuntimeError, NotImplementedError):
+        return False
+    return bool(torch.equal(product, weight))
+
+
+class PlainLinear:
+    """``functional.linear`` over a weight [out, in] that is shared, not copied."""
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
+        self.weight = weight.detach()
+        self.bias = None if bias is None else bias.detach()
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        """[..., in] -> [..., out]."""
+        return functional.linear(rows, self.weight, self.bias)
+
+
+class PackedLinear:
+    """The same in fp32 on the CPU, over a packed copy of the weight.
+
+    The copy takes as many bytes as the weight. Where the caller drops the weight the memory stays what
+    it was; where an embedding is tied to it, both live.
+    """
+
+    def __init__(self, plain: PlainLinear) -> None:
+        self.bias = plain.bias
+        self._packed = torch.ops.mkldnn._reorder_linear_weight(plain.weight.contiguous(), None)
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        """[..., in] -> [..., out]."""
+        return torch.ops.mkldnn._linear_pointwise(rows, self._packed, self.bias, "none", [], "")
+
+
+class PackedModule(nn.Module):
+    """A PackedLinear in the place of an ``nn.Linear``."""
+
+    def __init__(self, linear: Linear) -> None:
+        super().__init__()
+        self._linear = linear
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """[..., in] -> [..., out]."""
+        return self._linear(rows)
+
+
+def pack_where_faster(group: Sequence[PlainLinear]) -> list[Linear]:
+    """For layers of one shape: the same layers, packed if that is faster on this machine.
+
+    They are timed one after the other, as a forward runs them, so that weights come from as far away as
+    they will when decoding.
+    """
+    packed = [PackedLinear(plain) for plain in group]
+    plain_ns = packed_ns = 0.0
+    with torch.inference_mode():
+        for n_rows in _TRIAL_ROWS:
+            rows = torch.zeros(1, n_rows, group[0].weight.shape[1])
+            trials = [(_pass_ns(group, rows), _pass_ns(packed, rows)) for _ in range(_N_TRIALS)]
+            plain_ns += statistics.median(trial[0] for trial in trials)
+            packed_ns += statistics.median(trial[1] for trial in trials)
+    return list(packed) if packed_ns < plain_ns else list(group)
+
+
+def pack_modules(module: nn.Module) -> int:
+    """Exchange the ``nn.Linear`` parts of ``module`` for packed ones where that is faster.
+
+    Returns:
+        How many were exchanged. Call it on fp32 modules on the CPU only.
+    """
+    by_shape: dict[torch.Size, list[tuple[nn.Module, str, nn.Linear]]] = {}
+    for parent in module.modules():
+        for name, child in parent.named_children():
+            if type(child) is nn.Linear:
+                by_shape.setdefault(child.weight.shape, []).append((parent, name, child))
+    n_packed = 0
+    for places in by_shape.values():
+        plain = [PlainLinear(linear.weight, linear.bias) for _, _, linear in places]
+        for (parent, name, _), linear in zip(places, pack_where_faster(plain), strict=True):
+            if isinstance(linear, PackedLinear):
+                setattr(parent, name, PackedModule(linear))
+                n_packed += 1
+    return n_packed
+
+
+def _pass_ns(layers: Sequence[Linear], rows: torch.Tensor) -> int:
+    start = time.perf_counter_ns()
+    for layer in layers:
+        layer(rows)
+    return time.perf_counter_ns() - start

@@ -1,0 +1,161 @@
+"""A Hugging Face checkpoint behind the CausalModel protocol."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from engine.kv.transformers_cache import AttentionCall, recorded_attention
+from engine.models.base import ForwardBatch, KvStore
+from engine.models.packed import is_packing_available, pack_modules
+from engine.models.pretrained_forward import TransformersForward
+from engine.models.probe import N_PROBE_FORWARDS, Forward, ProbeResult, agrees, run_probe
+from engine.models.straight import StraightForward, is_straight
+from engine.models.tuning import choose_threads, pack_straight
+from engine.theory.shape import ModelShape
+from engine.wire.config import ConfigError
+
+_POSITIONS_IF_UNSAID = 2048
+
+
+class PretrainedModel:
+    """A decoder-only transformers model, either role.
+
+    ``packed`` allows a faster forward of the same logits: straight-line for Llama-shaped models, and
+    linear layers packed on the CPU. It replaces transformers' own only where the two agree on made-up
+    tokens. ``n_threads`` fixes the CPU threads of a forward; None chooses by measuring.
+    """
+
+    def __init__(
+        self, module: Any, *, name: str, packed: bool = True, n_threads: int | None = None
+    ) -> None:
+        config = module.config
+        parameters = {value.data_ptr(): value for value in module.parameters()}.values()
+        first = next(iter(parameters))
+        n_parameters = sum(value.numel() for value in parameters)
+        self.name = name
+        self.device = first.device
+        self.dtype = first.dtype
+        self.weight_bytes = sum(value.numel() * value.element_size() for value in parameters)
+        self.context_length = int(
+            getattr(config, "max_position_embeddings", None) or _POSITIONS_IF_UNSAID
+        )
+        self.notes: tuple[str, ...] = ()
+        self._n_threads: int | None = None
+        self._n_ids = int(config.vocab_size)
+        self._forward: Forward = TransformersForward(module)
+        with torch.inference_mode(), _refusing(name), recorded_attention(config) as calls:
+            reference = self._probe()
+        self._kv_shapes = _checked_kv_shapes(reference, calls, config=config, name=name)
+        calls = calls[: len(self._kv_shapes)]
+        self.vocab_size = int(reference.logits.shape[-1])
+        self.shape = _shape(
+            module,
+            kv_shape=self._kv_shapes[0],
+            windows=[call.window for call in calls],
+            n_parameters=n_parameters,
+            vocab_size=self.vocab_size,
+        )
+        with torch.inference_mode():
+            if packed:
+                self._quicken(module, calls, reference)
+            if self.device.type == "cpu":
+                self._n_threads = n_threads or choose_threads(
+                    self._forward, n_parameters=n_parameters, n_ids=self._n_ids
+                )
+
+    def forward(self, batch: ForwardBatch, store: KvStore, *, n_logits: int) -> torch.Tensor:
+        """See CausalModel."""
+        if self._n_threads is not None and torch.get_num_threads() != self._n_threads:
+            torch.set_num_threads(self._n_threads)
+        with torch.inference_mode():
+            return self._forward(batch, store, n_logits)
+
+    def layer_kv_shapes(self) -> tuple[tuple[int, int], ...]:
+        """Per layer (n_kv_heads, head_dim)."""
+        return self._kv_shapes
+
+    def _probe(self) -> ProbeResult:
+        return run_probe(self._forward, n_ids=self._n_ids, device=self.device)
+
+    def _quicken(
+        self, module: Any, calls: Sequence[AttentionCall], reference: ProbeResult
+    ) -> None:
+        """Exchange the forward for a faster one, if it gives the logits of ``reference``."""
+        plain = self._forward
+        can_pack = (
+            self.device.type == "cpu" and self.dtype == torch.float32 and is_packing_available()
+        )
+        if is_straight(module) and all(c.softcap is None and c.sinks is None for c in calls):
+            straight = StraightForward(
+                module,
+                windows=[call.window for call in calls],
+                scalings=[call.scaling for call in calls],
+            )
+            self._forward = straight
+            if agrees(self._probe().logits, reference.logits):
+                n_packed = pack_straight(straight) if can_pack else 0
+                self.notes = (f"straight-line forward, {n_packed} linear layers packed",)
+                return
+            self._forward = plain
+        if can_pack:
+            n_packed = pack_modules(module)
+            self.notes = (f"{n_packed} linear layers packed",) if n_packed else ()
+
+
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
+    """Turns what an incompatible model raises on its first forward into a ConfigError."""
+    try:
+        yield
+    except (RuntimeError, ValueError, TypeError, AttributeError, LookupError) as error:
+        raise ConfigError(
+            f"{name} loads but cannot run with a cache of its own here "
+            f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}): "
+            "pick a model of the Llama, Qwen, Mistral or Gemma family."
+        ) from error
+
+
+def _checked_kv_shapes(
+    probe: ProbeResult, calls: Sequence[AttentionCall], *, config: Any, name: str
+) -> tuple[tuple[int, int], ...]:
+    n_layers = int(config.num_hidden_layers)
+    shapes = probe.store.shapes
+    is_regular = sorted(shapes) == list(range(n_layers)) and not probe.store.has_odd_values
+    if not is_regular or len(calls) != N_PROBE_FORWARDS * n_layers:
+        raise ConfigError(
+            f"{name} does not keep one key and one value per layer and position, so its cache cannot be "
+            "paged: pick a model with plain attention, such as Llama, Qwen or Mistral."
+        )
+    return tuple(shapes[layer] for layer in range(n_layers))
+
+
+def _shape(
+    module: Any,
+    *,
+    kv_shape: tuple[int, int],
+    windows: Sequence[int | None],
+    n_parameters: int,
+    vocab_size: int,
+) -> ModelShape:
+    config = module.config
+    n_kv_heads, head_dim = kv_shape
+    widths = {window for window in windows if window is not None}
+    hidden_size = int(config.hidden_size)
+    inner_size = getattr(config, "intermediate_size", None) or getattr(config, "n_inner", None)
+    embedding, head = module.get_input_embeddings(), module.get_output_embeddings()
+    is_tied = head is not None and head.weight.data_ptr() == embedding.weight.data_ptr()
+    return ModelShape(
+        n_layers=len(windows),
+        hidden_size=hidden_size,
+        n_heads=int(config.num_attention_heads),
+        n_kv_heads=n_kv_heads,
+        head_dim=head_dim,
+        intermediate_size=int(inner_size or 4 * hidden_size),
+        vocab_size=vocab_size,
+        n_parameters=n_parameters,
+        has_tied_embeddings=is_tied,
+        sliding_window=max(widths) if widths else None,
+        n_window_layers=sum(window is not None for window in windows) if widths else None,
+    )
