@@ -1,0 +1,417 @@
+"""``specscope plan``: what to expect of a pair of models, worked out before anything runs."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from engine.theory.capacity import Capacity, capacity, gpus_that_fit
+from engine.theory.devices import SHORT_NAMES, DevicePeaks, Precision, find_device
+from engine.theory.footprint import Footprint, footprint, weights_bytes
+from engine.theory.host_peaks import measure_host_peaks
+from engine.theory.phases import Phase, step_floors
+from engine.theory.roofline import ridge_point
+from engine.theory.shape_source import NamedShape, resolve_shape
+from engine.theory.simple_footprint import simple_footprint
+from engine.theory.speedup import PUBLISHED_BAND, best_gamma
+from engine.theory.speedup_table import SpeedupPoint, speedup_point, speedup_table
+from engine.theory.units import parameters_text, si_text, time_text
+from engine.theory.validate import require_positive
+from engine.theory.workload import GIB, WeightFormat, Workload, to_gib
+
+_SHOWN_GAMMAS = frozenset({0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16})
+
+
+@click.group()
+def plan() -> None:
+    """Work out speedup, memory and limits of a pair of models before running it."""
+
+
+_COUNT = click.IntRange(min=1)
+_BITS = click.FloatRange(min=0, max=64, min_open=True)
+_MODEL = "A preset, a folder with a config.json, or layers=32,hidden=4096,heads=32 and so on."
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object only.")
+_gamma_option = click.option(
+    "--gamma",
+    type=click.IntRange(0, 1024),
+    default=5,
+    show_default=True,
+    help="Draft tokens per step.",
+)
+
+
+def _with_models(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds the options that memory and roofline share: the models, their formats, the load."""
+    for option in reversed(
+        (
+            click.option("--target", required=True, help=_MODEL),
+            click.option("--draft", default="none", show_default=True, help="As --target."),
+            click.option("--batch", type=_COUNT, default=1, show_default=True, help="Sequences."),
+            click.option(
+                "--context", type=_COUNT, default=4096, show_default=True, help="Tokens of each."
+            ),
+            _gamma_option,
+            click.option(
+                "--target-bits",
+                type=_BITS,
+                default=16.0,
+                show_default=True,
+                help="Bits per target weight.",
+            ),
+            click.option(
+                "--draft-bits",
+                type=_BITS,
+                default=16.0,
+                show_default=True,
+                help="Bits per draft weight.",
+            ),
+            click.option(
+                "--group-size",
+                type=_COUNT,
+                help="Quantised weights per scale; by default 128 below 8 bits.",
+            ),
+            click.option(
+                "--kv-bits",
+                type=_BITS,
+                default=16.0,
+                show_default=True,
+                help="Bits per KV cache value.",
+            ),
+            _json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@plan.command()
+@click.option("--alpha", type=float, required=True, help="Acceptance rate, 0 to 1.")
+@_gamma_option
+@click.option("--c", type=float, required=True, help="Draft time / target time, one token wide.")
+@click.option("--v", default="1", help="T(gamma+1)/T(1) of the target, or a list from width 1 on.")
+@_json_option
+def speedup(alpha: float, gamma: int, c: float, v: str, as_json: bool) -> None:
+    """Expected speedup, the best gamma, and where it stops paying."""
+    with _usage_errors():
+        costs = _verify_costs(v)
+        best = best_gamma(alpha, c, v=costs)
+        asked = speedup_point(alpha, gamma, c=c, v=costs)
+        shown = sorted(_SHOWN_GAMMAS | {gamma, best.gamma})
+        if isinstance(costs, list):
+            shown = [one for one in shown if one < len(costs)]
+        points = speedup_table(alpha, shown, c=c, v=costs)
+    band = [asked.speedup * edge for edge in PUBLISHED_BAND]
+    if as_json:
+        _print_json(
+            {"alpha": alpha, "c": c, **asdict(asked), "published_band": band}
+            | {"best_gamma": asdict(best), "table": [asdict(point) for point in points]}
+        )
+        return
+    at_limit = ", the largest tried" if best.is_at_limit and best.gamma else ""
+    _print_facts(
+        f"alpha {alpha:g}, gamma {gamma}, c {c:g}, v {asked.v:g}",
+        {
+            "tokens per step": f"[bold]{asked.tokens_per_step:.3f}[/] with the target's own",
+            "speedup": f"[bold]{asked.speedup:.3f}x[/]  (published runs fell between "
+            f"{PUBLISHED_BAND[0]} and {PUBLISHED_BAND[1]} of it: {band[0]:.2f}x to {band[1]:.2f}x)",
+            "best gamma": f"[bold]{best.gamma}[/]{at_limit}, speedup {best.speedup:.3f}x",
+            "break-even": _break_even_text(asked),
+        },
+    )
+    table = _table("gamma", "tokens/step", "speedup", "accepted/drafted", "pays above alpha", "")
+    for point in points:
+        marks = {"best": point.gamma == best.gamma, "asked": point.gamma == gamma}
+        table.add_row(
+            str(point.gamma),
+            f"{point.tokens_per_step:.3f}",
+            f"{point.speedup:.3f}x",
+            _or_dash(point.draft_efficiency),
+            _or_dash(point.break_even_alpha, "never" if point.gamma else "-"),
+            ", ".join(mark for mark, is_marked in marks.items() if is_marked),
+            style="bold" if point.gamma == best.gamma else None,
+        )
+    _console().print(table)
+
+
+@plan.command()
+@_with_models
+@click.option(
+    "--mode",
+    type=click.Choice(["exact", "document"]),
+    default="exact",
+    show_default=True,
+    help="What an engine allocates, or the simple estimate often seen in print.",
+)
+@click.option("--block-size", type=_COUNT, default=16, show_default=True, help="Tokens per block.")
+@click.option("--tensor-parallel", type=_COUNT, default=1, show_default=True, help="GPUs.")
+@click.option("--draft-tensor-parallel", type=_COUNT, help="GPUs that share the draft, if fewer.")
+@click.option("--budget-gib", type=float, help="GiB of one GPU; 80 in document mode.")
+def memory(
+    mode: str,
+    block_size: int,
+    tensor_parallel: int,
+    draft_tensor_parallel: int | None,
+    budget_gib: float | None,
+    **common: Any,
+) -> None:
+    """GPU memory by part, where it fits, what a budget holds."""
+    with _usage_errors():
+        target, draft, load = _load(common)
+        load = replace(
+            load,
+            block_size=block_size,
+            tensor_parallel=tensor_parallel,
+            draft_tensor_parallel=draft_tensor_parallel,
+        )
+        if budget_gib is None and mode == "document":
+            budget_gib = 80.0
+        if budget_gib is not None:
+            require_positive("--budget-gib", budget_gib)
+        room = None
+        if mode == "document":
+            target, draft = target.with_nominal_size(), draft and draft.with_nominal_size()
+            need = simple_footprint(target.shape, draft.shape if draft else None, load)
+        else:
+            draft_shape = draft.shape if draft else None
+            need = footprint(target.shape, draft_shape, load)
+            if budget_gib is not None:
+                room = capacity(target.shape, draft_shape, budget_gib * GIB, workload=load)
+    fitting = gpus_that_fit(need)
+    budget: dict[str, Any] | None = None
+    if budget_gib is not None:
+        budget = {"gib": budget_gib, "fits": need.fits(budget_gib * GIB)}
+        budget |= asdict(room) if room else {}
+    if common["as_json"]:
+        _print_json(
+            {"mode": mode, "target": target.name, "draft": draft.name if draft else None}
+            | {"workload": asdict(load), "components_bytes": need.components()}
+            | {"total_bytes": need.total_bytes, "total_gib": to_gib(need.total_bytes)}
+            | {"before_buffers_bytes": need.before_buffers_bytes, "n_gpus": need.n_gpus}
+            | {"fits_on": list(fitting), "budget": budget}
+        )
+        return
+    _print_load(target, draft, load)
+    _print_memory(need, f"per GPU, {mode}" if need.n_gpus > 1 else mode)
+    short_names = [name.removeprefix("NVIDIA ") for name in fitting]
+    facts = {"fits on": ", ".join(short_names) or "no known GPU: share it among more of them"}
+    if budget:
+        verdict = "[green]fits[/]" if budget["fits"] else "[red]does not fit[/]"
+        facts[f"{budget_gib:g} GiB"] = f"{verdict}{_room_text(room, load) if room else ''}"
+    _print_facts("", facts)
+
+
+@plan.command()
+@_with_models
+@click.option("--device", help=f"GPU as torch names it, or: {', '.join(SHORT_NAMES)}.")
+@click.option("--measure-host", is_flag=True, help="Measure this machine instead (0.5 s).")
+@click.option(
+    "--precision",
+    type=click.Choice([str(kind) for kind in Precision]),
+    default=None,
+    help="Of the arithmetic; by default bf16, measured machines fp32.",
+)
+def roofline(device: str | None, measure_host: bool, precision: str | None, **common: Any) -> None:
+    """FLOPs, bytes and least time of each forward on a device."""
+    with _usage_errors():
+        target, draft, load = _load(common)
+        peaks = _peaks(device, measure_host)
+        kind = Precision(precision or ("fp32" if peaks.is_measured else "bf16"))
+        floors = step_floors(
+            target.shape, draft.shape if draft else None, peaks, workload=load, precision=kind
+        )
+    phases = [one for one in (floors.draft, floors.verify, floors.decode, floors.prefill) if one]
+    if common["as_json"]:
+        _print_json(
+            {"device": peaks.name, "is_measured": peaks.is_measured, "precision": str(kind)}
+            | {"flops_per_s": peaks.flops_per_s(kind), "bytes_per_s": peaks.bytes_per_s}
+            | {"ridge_flops_per_byte": ridge_point(peaks, kind)}
+            | {"target": target.name, "draft": draft.name if draft else None}
+            | {"workload": asdict(load), "phases": [phase.record() for phase in phases]}
+            | {"c": floors.c, "v": floors.v, "step_floor_s": floors.step_s}
+        )
+        return
+    _print_load(target, draft, load)
+    matrix_rate = si_text(peaks.flops_per_s(kind), "FLOP/s")
+    ridge = f"{ridge_point(peaks, kind):.3g} FLOP/byte; below it a forward waits for memory"
+    _print_facts(
+        peaks.name,
+        {"peaks": f"{matrix_rate} {kind} dense, {si_text(peaks.bytes_per_s, 'B/s')}"}
+        | {"ridge": ridge},
+    )
+    _print_phases(phases)
+    tokens = f"{load.gamma + 1} tokens of each sequence"
+    c = "" if floors.c is None else f"c {floors.c:.3f}, "
+    facts = {
+        "step": f"at least {time_text(floors.step_s)} for up to {tokens}",
+        "floors": f"{c}v {floors.v:.3f} (what plan speedup takes)",
+    }
+    held_bytes = weights_bytes(target.shape, load.target_weights)
+    if draft:
+        held_bytes += weights_bytes(draft.shape, load.draft_weights)
+    if peaks.memory_bytes is not None and held_bytes > peaks.memory_bytes:
+        facts["note"] = (
+            f"[yellow]the weights alone, {to_gib(held_bytes):.1f} GiB, exceed its "
+            f"{to_gib(peaks.memory_bytes):.1f} GiB: one such GPU cannot hold them[/]"
+        )
+    _print_facts("", facts)
+
+
+def _print_memory(need: Footprint, title: str) -> None:
+    table = _table(title, "GiB", "share")
+    for name, n_bytes in need.components().items():
+        if n_bytes:
+            share = f"{n_bytes / need.total_bytes:.1%}"
+            table.add_row(_PART_TEXTS[name], f"{to_gib(n_bytes):.3f}", share)
+    table.add_section()
+    table.add_row("weights and caches alone", f"{to_gib(need.before_buffers_bytes):.3f}")
+    table.add_row("total", f"{to_gib(need.total_bytes):.3f}", "100.0%", style="bold")
+    _console().print(table)
+
+
+def _print_phases(phases: list[Phase]) -> None:
+    table = _table(
+        "forward", "per step", "width", "FLOPs", "bytes", "FLOP/byte", "bound", "at least"
+    )
+    for phase in phases:
+        table.add_row(
+            "plain decoding" if phase.name == "decode" else phase.name,
+            str(phase.n_forwards) if phase.name in {"draft", "verify"} else "-",
+            str(phase.width),
+            si_text(phase.cost.n_flops, "FLOP"),
+            si_text(phase.cost.n_bytes, "B"),
+            f"{phase.cost.intensity:.2f}",
+            str(phase.floor.bound),
+            time_text(phase.floor.time_s),
+        )
+    _console().print(table)
+
+
+_PART_TEXTS = {
+    "target_weights": "target weights",
+    "draft_weights": "draft weights",
+    "target_kv": "target KV cache",
+    "draft_kv": "draft KV cache",
+    "lookahead_kv": "KV lookahead, block rests",
+    "verify_buffers": "verify buffers",
+    "activations": "activations",
+    "cuda_context": "CUDA context (allowance)",
+    "cuda_graphs": "CUDA graphs (allowance)",
+    "padding": "padding, 8 %",
+}
+
+
+def _load(common: dict[str, Any]) -> tuple[NamedShape, NamedShape | None, Workload]:
+    """The two models and the workload that the shared options describe."""
+    target = resolve_shape(common["target"])
+    draft = None if common["draft"].casefold() == "none" else resolve_shape(common["draft"])
+    load = Workload(
+        batch_size=common["batch"],
+        context_length=common["context"],
+        gamma=common["gamma"],
+        bytes_per_kv=common["kv_bits"] / 8,
+        target_weights=_weight_format(common["target_bits"], common["group_size"]),
+        draft_weights=_weight_format(common["draft_bits"], common["group_size"]),
+    )
+    return target, draft, load
+
+
+def _weight_format(bits: float, group_size: int | None) -> WeightFormat:
+    """Scales come with quantised weights only, and by default with those below 8 bits."""
+    if bits >= 16:
+        return WeightFormat(bits=bits)
+    return WeightFormat(bits=bits, group_size=group_size or (128 if bits < 8 else None))
+
+
+def _peaks(device: str | None, measure_host: bool) -> DevicePeaks:
+    if (device is None) == (not measure_host):
+        raise ValueError("Give a GPU with --device, or --measure-host to measure this machine.")
+    if device is None:
+        return measure_host_peaks()
+    peaks = find_device(device)
+    if peaks is None:
+        raise ValueError(
+            f"No peaks are known for {device!r}; choose one of {', '.join(SHORT_NAMES)}, "
+            "or measure this machine with --measure-host."
+        )
+    return peaks
+
+
+def _verify_costs(text: str) -> float | list[float]:
+    try:
+        costs = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"--v must be a number or a list like 1,1.02, got {text!r}.") from None
+    return costs[0] if len(costs) == 1 else costs
+
+
+@contextmanager
+def _usage_errors() -> Iterator[None]:
+    """What the theory refuses is a mistake on the command line: its sentence, exit code 2."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _break_even_text(point: SpeedupPoint) -> str:
+    if point.gamma == 0:
+        return "nothing is drafted at gamma 0"
+    if point.break_even_alpha is None:
+        return f"gamma {point.gamma} cannot pay, even if every draft token is accepted"
+    return f"gamma {point.gamma} pays above alpha {point.break_even_alpha:.3f}"
+
+
+def _room_text(room: Capacity, load: Workload) -> str:
+    sequences = "one sequence" if load.batch_size == 1 else f"each of {load.batch_size} sequences"
+    return (
+        f"; room for {room.n_tokens:,} tokens at {room.bytes_per_token:,.0f} B each, "
+        f"{room.max_context_length:,} for {sequences}"
+    )
+
+
+def _print_load(target: NamedShape, draft: NamedShape | None, load: Workload) -> None:
+    roles = {"target": target, "draft": draft}
+    facts = {
+        role: f"{escape(model.name)}, {parameters_text(model.shape.n_parameters)} parameters"
+        for role, model in roles.items()
+        if model
+    }
+    sequences = "1 sequence" if load.batch_size == 1 else f"{load.batch_size} sequences"
+    facts["load"] = f"{sequences} of {load.context_length:,} tokens, gamma {load.gamma}"
+    _print_facts("", facts)
+
+
+def _print_facts(title: str, facts: dict[str, str]) -> None:
+    grid = Table.grid(padding=(0, 2))
+    for name, text in facts.items():
+        grid.add_row(f"[dim]{name}[/]", text)
+    console = _console()
+    if title:
+        console.print(f"[bold]{title}[/]")
+    console.print(grid)
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+def _print_json(record: dict[str, Any]) -> None:
+    click.echo(json.dumps(record, allow_nan=False))
+
+
+def _or_dash(value: float | None, dash: str = "-") -> str:
+    return dash if value is None else f"{value:.3f}"
