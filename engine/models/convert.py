@@ -79,6 +79,7 @@ def _narrowest_dtype(module: Any) -> torch.dtype:
 
 def _write_config(config: Any, folder: Path, *, architecture: str, dtype: torch.dtype) -> None:
     settings = config.to_dict()
+    settings = {key: value for key, value in settings.items() if not key.startswith("_")}
     settings.pop("quantization_config", None)
     settings["architectures"] = [architecture]
     settings["dtype"] = str(dtype).removeprefix("torch.")

@@ -1,9 +1,10 @@
 """Reads the weights of a GGUF file into a transformers model, dequantised."""
 
 import inspect
+import io
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ def load_gguf_model(file: Path, config: Any, *, dtype: torch.dtype, attention: s
     options: dict[str, Any] = {"return_tensors": True, "model_to_load": skeleton}
     if "torch_dtype" in inspect.signature(load_gguf_checkpoint).parameters:
         options["torch_dtype"] = dtype
-    tensors = load_gguf_checkpoint(str(file), **options)["tensors"]
+    with redirect_stderr(io.StringIO()):  # a progress bar that cannot be switched off
+        tensors = load_gguf_checkpoint(str(file), **options)["tensors"]
     model = AutoModelForCausalLM.from_config(config, attn_implementation=attention, dtype=dtype)
     missing, unexpected = model.load_state_dict(
         {name: tensor.to(dtype) for name, tensor in tensors.items()}, strict=False

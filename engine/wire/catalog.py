@@ -1,6 +1,7 @@
 """Names a person may type for a model, and where their files are; no model is opened here."""
 
 import importlib.util
+import math
 import os
 from pathlib import Path
 
@@ -158,3 +159,26 @@ def is_complete(folder: Path | None) -> bool:
     if folder is None or not (folder / "config.json").is_file():
         return False
     return (folder / "tokenizer.json").is_file() and any(folder.glob("*.safetensors"))
+
+
+class StoredSize(msgspec.Struct, frozen=True):
+    """What a model folder holds."""
+
+    n_parameters: int
+    weight_bytes: int
+
+
+def stored_size(folder: Path) -> StoredSize | None:
+    """Parameters and bytes of the safetensors files in ``folder``, by their headers; None where there
+    are none or one is damaged."""
+    n_parameters = weight_bytes = 0
+    for file in sorted(folder.glob("*.safetensors")):
+        try:
+            with file.open("rb") as stream:
+                header = msgspec.json.decode(stream.read(int.from_bytes(stream.read(8), "little")))
+            shapes = [entry["shape"] for name, entry in header.items() if name != "__metadata__"]
+            n_parameters += sum(math.prod(shape) for shape in shapes)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
+            return None
+        weight_bytes += file.stat().st_size
+    return StoredSize(n_parameters, weight_bytes) if n_parameters else None
