@@ -12,6 +12,7 @@ from engine.models.straight import LINEAR_PARTS, StraightForward
 _MAX_MEASURED_PARAMETERS = 50_000_000  # above, every thread pays
 _TRIAL_WIDTHS = (1, 1, 1, 5)  # plain or drafting steps mostly, a verification now and then
 _N_TRIALS = 7
+_LEAST_GAIN = 1.1  # below, the other cores are better left to others
 
 
 def pack_straight(forward: StraightForward) -> int:
@@ -51,4 +52,5 @@ def choose_threads(forward: Forward, *, n_parameters: int, n_ids: int) -> int:
                 times.append(time.perf_counter_ns() - start)
     finally:
         torch.set_num_threads(n_all)
-    return 1 if statistics.median(taken[1]) <= statistics.median(taken[n_all]) else n_all
+    gain = statistics.median(taken[1]) / statistics.median(taken[n_all])
+    return n_all if gain >= _LEAST_GAIN else 1
