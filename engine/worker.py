@@ -38,7 +38,7 @@ EXIT_FAILED = 1
 EXIT_CONFIG = 2
 EXIT_ABANDONED = 3
 
-PATIENCE_S = 1.5
+PATIENCE_S = 1.0
 """How long the engine may take to stop by itself once nobody listens any more."""
 
 
@@ -179,11 +179,19 @@ class _Session:
                     continue
                 self._control.tell(command)
                 if isinstance(command, Shutdown):
-                    _thread.interrupt_main(signal.SIGTERM)  # in case it is still loading
+                    self._interrupt()
         except (EOFError, OSError):
             self._on_hang_up()
             if not self._is_over.wait(PATIENCE_S):
                 os._exit(EXIT_ABANDONED)  # deep in something that cannot be interrupted
+
+    def _interrupt(self) -> None:
+        """Make the main thread run ``_on_terminate``, which ends the loading."""
+        main_thread = threading.main_thread().ident
+        if hasattr(signal, "pthread_kill") and main_thread is not None:
+            signal.pthread_kill(main_thread, signal.SIGTERM)  # wakes it where it waits, too
+        else:
+            _thread.interrupt_main(signal.SIGTERM)
 
     def _on_terminate(self, number: int, frame: FrameType | None) -> None:
         """SIGTERM, in the main thread: stop at the next resting point, while loading at once."""
@@ -193,6 +201,7 @@ class _Session:
 
     def _on_hang_up(self) -> None:
         self._control.request_shutdown("the connection is gone")
+        self._interrupt()
 
     def _report_dropped(self) -> None:
         self._sink.report_dropped(self._emitter.say)

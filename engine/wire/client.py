@@ -113,7 +113,7 @@ class EngineClient:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Block until events are due or nothing more will come; False when time ran out."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._events or self._has_ended, timeout_s)
+            return self._changed.wait_for(lambda: bool(self._events) or self._has_ended, timeout_s)
 
     # --- a target of commands --------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ TICK_NS = 1_000_000
 
 @dataclass
 class ScriptedSequence:
-    """What the script remembers of a sequence. Tokens are code points, their texts the characters."""
+    """What the script remembers. Tokens are code points, their texts the characters."""
 
     sequence_id: int
     prompt: str
@@ -67,6 +67,7 @@ class EventScript:
         self._free = {role: list(range(n_blocks)) for role in ROLES}
         self._sequences: dict[int, ScriptedSequence] = {}
         self._step = -1
+        self._step_start_ns: int | None = None  # of the open step
         self.say(
             SessionStarted(
                 schema_version=SCHEMA_VERSION,
@@ -106,7 +107,7 @@ class EventScript:
         drafted: int = 4,
         accepted: int = 2,
         stop: bool = False,
-        same_step: bool = False,
+        more: bool = False,
         gamma: int | None = None,
         drafter: str = "model",
         text: str | None = None,
@@ -114,15 +115,17 @@ class EventScript:
         """One step of one sequence; returns its number.
 
         Args:
-            stop: the last accepted token ends the sequence: nothing behind it is verified or committed.
-            same_step: belongs to the step before, of another sequence of the batch.
+            stop: the last accepted token ends the sequence: nothing behind it is told or committed.
+            more: the next call is another sequence of the batch, in the same step.
             text: characters of the draft; the alphabet, repeated, when not given.
         """
         sequence = self._sequences[sequence_id]
-        self._step += not same_step
         draft = text if text is not None else "".join(chr(97 + i % 26) for i in range(drafted))
         gamma = drafted if gamma is None else gamma
-        start_ns = len(self.events) * TICK_NS
+        if self._step_start_ns is None:
+            self._step += 1
+            self._step_start_ns = len(self.events) * TICK_NS
+        start_ns = self._step_start_ns
         self._propose(sequence, draft, gamma=gamma, drafter=drafter)
         self._write(sequence, Role.DRAFT, sequence.n_tokens + max(len(draft) - 1, 0))
         self._write(sequence, Role.TARGET, sequence.n_tokens + len(draft))
@@ -147,7 +150,9 @@ class EventScript:
                 step_ns=len(self.events) * TICK_NS - start_ns,
             )
         )
-        self._measure(start_ns)
+        if not more:
+            self._measure(start_ns)
+            self._step_start_ns = None
         return self._step
 
     def set_back(self, sequence_id: int = 0) -> None:
@@ -169,9 +174,7 @@ class EventScript:
             if blocks:
                 self._free[role] += blocks
                 sequence.blocks[role].clear()
-                self.say(
-                    BlocksFreed(sequence_id=sequence_id, role=role, physical_blocks=blocks)
-                )
+                self.say(BlocksFreed(sequence_id=sequence_id, role=role, physical_blocks=blocks))
             sequence.cache_lengths[role] = 0
 
     def finish_sequence(

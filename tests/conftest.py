@@ -1,0 +1,54 @@
+"""What every test must keep to: it leaves no thread and no process behind."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+GRACE_S = 2.0
+"""How long something that is ending may still take."""
+
+SHARED_THREADS = {"tqdm_monitor"}
+SHARED_PROCESSES = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+"""Started once by a library, for the rest of the process."""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind() -> Iterator[None]:
+    """Fail a test that leaves a thread or a child process; a left process is also ended."""
+    threads, processes = set(threading.enumerate()), set(_children())
+    yield
+    left = [thread for thread in threading.enumerate() if thread not in threads | _shared()]
+    deadline = time.monotonic() + GRACE_S
+    for thread in left:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    names = [f"thread {thread.name!r}" for thread in left if thread.is_alive()]
+    children = [child for child in _children() if child not in processes]
+    _, alive = psutil.wait_procs(children, timeout=GRACE_S)
+    for child in alive:
+        names.append(f"process {child.pid} {_command(child)!r}")
+        child.kill()
+    if names:
+        pytest.fail(f"left behind: {', '.join(names)}", pytrace=False)
+
+
+def _shared() -> set[threading.Thread]:
+    return {
+        thread
+        for thread in threading.enumerate()
+        if thread.name in SHARED_THREADS or type(thread).__name__ == "TMonitor"
+    }
+
+
+def _children() -> list[psutil.Process]:
+    children = psutil.Process().children(recursive=True)
+    return [child for child in children if not any(s in _command(child) for s in SHARED_PROCESSES)]
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:  # it has just ended
+        return ""
