@@ -20,14 +20,14 @@ COMMIT = "commit"
 PREFILL = "prefill"
 SPAN_NAMES = (STEP, DRAFT, DRAFT_FORWARD, VERIFY, SAMPLE, COMMIT, PREFILL)
 
-_COLORS = {
-    STEP: "gray",
-    DRAFT: "orange",
-    DRAFT_FORWARD: "yellow",
-    VERIFY: "blue",
-    SAMPLE: "purple",
-    COMMIT: "green",
-    PREFILL: "cyan",
+_COLORS = {  # red, green, blue: names would ask for a plotting library
+    STEP: 0x808080,
+    DRAFT: 0xE69F00,
+    DRAFT_FORWARD: 0xF0E442,
+    VERIFY: 0x0072B2,
+    SAMPLE: 0xCC79A7,
+    COMMIT: 0x009E73,
+    PREFILL: 0x56B4E9,
 }
 
 

@@ -33,8 +33,8 @@ from engine.worker import main
 class FakeEngine:
     """Runs one sequence at a time; every step drafts "ab", accepts "a" and adds "!".
 
-    A prompt ``"steps 3"`` lasts three steps and ``"forever"`` until it is stopped; ``"raise"`` raises
-    in its first step, and ``"hang"`` never comes back from it, as a kernel that loops would not.
+    A prompt ``"steps 3"`` lasts three steps and ``"forever"`` until it is stopped; ``"raise"``
+    raises in its first step, and ``"hang"`` never comes back from it.
     """
 
     def __init__(

@@ -40,6 +40,7 @@ class RunningEngine:
         self,
         target: CausalModel,
         draft: CausalModel | None = None,
+        /,
         *,
         tokenizer: Tokenizer | None = None,
         n_tokens: int | None = None,
