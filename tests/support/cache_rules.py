@@ -58,8 +58,7 @@ class CacheRules:
             case KvAdvanced():
                 self._advance(event)
             case DraftProposed():
-                # The draft's own forwards may already have been told, never the target's.
-                self._check_lengths(event.sequence_id, {Role.TARGET})
+                self._check_lengths(event.sequence_id, set(Role))
             case SequenceFinished():
                 self._check_empty(event.sequence_id)
             case SequenceSetBack():
@@ -106,6 +105,8 @@ class CacheRules:
         assert state.is_running, "writes for a sequence that waits"
         assert min(event.n_written, event.n_rolled_back) >= 0, "a negative count"
         assert 0 <= event.position <= length, f"the cache holds {length} positions"
+        if event.n_written == 0:
+            assert event.position == length, f"writes nothing, but not at the end, {length}"
         assert event.step in (PREFILL_STEP, state.last_step), f"the step is {state.last_step}"
         n_slots = cache.owned(event.sequence_id) * cache.block_size
         most = event.position + event.n_written

@@ -126,16 +126,21 @@ class EventScript:
             self._step += 1
             self._step_start_ns = len(self.events) * TICK_NS
         start_ns = self._step_start_ns
+        lengths = {
+            Role.DRAFT: sequence.n_tokens + max(len(draft) - 1, 0),
+            Role.TARGET: sequence.n_tokens + len(draft),
+        }
+        for role in ROLES:
+            self._allocate(sequence, role, lengths[role])
         self._propose(sequence, draft, gamma=gamma, drafter=drafter)
-        self._write(sequence, Role.DRAFT, sequence.n_tokens + max(len(draft) - 1, 0))
-        self._write(sequence, Role.TARGET, sequence.n_tokens + len(draft))
         told = draft[:accepted] if stop else draft
         origins = self._verify(sequence, told, accepted, stop=stop)
         committed = told[:accepted] + ("" if stop else "!")
         position = sequence.n_tokens
         sequence.text += committed
         for role in ROLES:
-            self._roll_back(sequence, role)
+            kept = min(lengths[role], sequence.n_tokens - 1)
+            self._advance(sequence, role, lengths[role], kept=kept, step=self._step)
         self.say(
             StepCommitted(
                 sequence_id=sequence_id,
@@ -244,7 +249,8 @@ class EventScript:
         for role in ROLES:
             start_ns = len(self.events) * TICK_NS
             n_tokens = sequence.n_tokens - 1
-            self._write(sequence, role, n_tokens, step=PREFILL_STEP)
+            self._allocate(sequence, role, n_tokens)
+            self._advance(sequence, role, n_tokens, kept=n_tokens, step=PREFILL_STEP)
             self.say(
                 PrefillCompleted(
                     sequence_id=sequence.sequence_id,
@@ -302,51 +308,39 @@ class EventScript:
         )
         return (Origin.ACCEPTED,) * accepted + (() if extra is None else (extra,))
 
-    def _write(
-        self, sequence: ScriptedSequence, role: Role, length: int, *, step: int | None = None
-    ) -> None:
-        """Allocate what is missing and write up to ``length``."""
-        position = sequence.cache_lengths[role]
+    def _allocate(self, sequence: ScriptedSequence, role: Role, length: int) -> None:
+        """Blocks for ``length`` positions, as far as they are missing."""
         owned = sequence.blocks[role]
         n_missing = -(-length // self._block_size) - len(owned)
-        if n_missing > 0:
-            blocks = tuple(self._free[role].pop(0) for _ in range(n_missing))
-            self.say(
-                BlocksAllocated(
-                    sequence_id=sequence.sequence_id,
-                    role=role,
-                    first_logical_block=len(owned),
-                    physical_blocks=blocks,
-                )
+        if n_missing <= 0:
+            return
+        blocks = tuple(self._free[role].pop(0) for _ in range(n_missing))
+        self.say(
+            BlocksAllocated(
+                sequence_id=sequence.sequence_id,
+                role=role,
+                first_logical_block=len(owned),
+                physical_blocks=blocks,
             )
-            owned += blocks
-        self._advance(sequence, role, position, written=length - position, step=step)
-
-    def _roll_back(self, sequence: ScriptedSequence, role: Role) -> None:
-        length = sequence.cache_lengths[role]
-        surplus = max(0, length - (sequence.n_tokens - 1))
-        if surplus:
-            self._advance(sequence, role, length, rolled_back=surplus)
+        )
+        owned += blocks
 
     def _advance(
-        self,
-        sequence: ScriptedSequence,
-        role: Role,
-        position: int,
-        *,
-        written: int = 0,
-        rolled_back: int = 0,
-        step: int | None = None,
+        self, sequence: ScriptedSequence, role: Role, length: int, *, kept: int, step: int
     ) -> None:
-        sequence.cache_lengths[role] = position + written - rolled_back
+        """Write up to ``length`` and keep ``kept`` of it; says nothing when nothing was written."""
+        position = sequence.cache_lengths[role]
+        sequence.cache_lengths[role] = kept
+        if length == position:
+            return
         self.say(
             KvAdvanced(
                 sequence_id=sequence.sequence_id,
                 role=role,
-                step=self._step if step is None else step,
+                step=step,
                 position=position,
-                n_written=written,
-                n_rolled_back=rolled_back,
+                n_written=length - position,
+                n_rolled_back=length - kept,
             )
         )
 
