@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 DATA_FOLDER_VARIABLE = "SPECSCOPE_DATA_DIR"
+_MAX_HEADER_BYTES = 100_000_000  # of a safetensors file
 
 
 class KnownModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +176,8 @@ def stored_size(folder: Path) -> StoredSize | None:
     for file in sorted(folder.glob("*.safetensors")):
         try:
             with file.open("rb") as stream:
-                header = msgspec.json.decode(stream.read(int.from_bytes(stream.read(8), "little")))
+                header_bytes = int.from_bytes(stream.read(8), "little")
+                header = msgspec.json.decode(stream.read(min(header_bytes, _MAX_HEADER_BYTES)))
             shapes = [entry["shape"] for name, entry in header.items() if name != "__metadata__"]
             n_parameters += sum(math.prod(shape) for shape in shapes)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
