@@ -30,7 +30,14 @@ from engine.telemetry.emitter import Emitter
 from engine.telemetry.spans import SpanRecorder
 from engine.text import TokenTexts
 from engine.wire.config import RunConfig
-from engine.wire.events import CacheCreated, EngineState, EngineStateChanged, ModelLoaded, Role
+from engine.wire.events import (
+    CacheCreated,
+    EngineState,
+    EngineStateChanged,
+    LogEmitted,
+    ModelLoaded,
+    Role,
+)
 
 CACHE_MEMORY_SHARE = 0.25
 """Of the memory that is free when a cache is made, the most it takes when no size is asked for."""
@@ -53,7 +60,7 @@ def assemble(config: RunConfig, *, emitter: Emitter, spans: SpanRecorder, rest: 
     Raises:
         ConfigError: a sentence about what cannot be loaded or does not fit together.
     """
-    from engine.models.pretrained import load_pair  # transformers takes seconds to import
+    from engine.models.loading import load_pair  # transformers takes seconds to import
 
     if config.n_threads is not None:
         torch.set_num_threads(config.n_threads)
@@ -63,9 +70,11 @@ def assemble(config: RunConfig, *, emitter: Emitter, spans: SpanRecorder, rest: 
 
     pair = load_pair(config, progress=progress)
     parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
-    for role, model in ((Role.TARGET, pair.target), (Role.DRAFT, pair.draft)):
-        if model is not None:
-            emitter.say(model_loaded(role, model, load_ns=pair.load_ns[role]))
+    emitter.say(model_loaded(Role.TARGET, pair.target, load_ns=pair.target_load_ns))
+    if pair.draft is not None:
+        emitter.say(model_loaded(Role.DRAFT, pair.draft, load_ns=pair.draft_load_ns))
+    for note in pair.notes:
+        emitter.say(LogEmitted(level="info", message=note))
     return put_together(config, parts, emitter=emitter, spans=spans, rest=rest)
 
 

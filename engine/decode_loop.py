@@ -58,11 +58,12 @@ class DecodeLoop:
     def step(self) -> None:
         """Admit what fits, then run one step of all sequences that have room for it."""
         self.scheduler.admit()
+        start_ns = self._spans.now_ns()
         plans = self._plan()
         if not plans:
             self.scheduler.make_room()
             return
-        step, start_ns = self._step, self._spans.now_ns()
+        step = self._step
         self._step += 1
         try:
             with self._spans.span(STEP):

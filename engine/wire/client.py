@@ -121,6 +121,11 @@ class EngineClient:
     def process_id(self) -> int:
         return self._process.pid
 
+    @property
+    def exit_code(self) -> int | None:
+        """How the engine's process ended: 2 for settings it refused; None while it runs."""
+        return self._process.poll()
+
     def send(self, command: Command) -> None:
         """Tell the engine something. When it is gone this does nothing: the stream's end says so."""
         if self._connection is None or self._has_ended:

@@ -4,7 +4,7 @@ An event says what *happened*, in the past participle. Fields are numbers, strin
 those; a reading that is missing is ``None``, never 0, NaN or infinity. Units are in the names: ``_ns``,
 ``_bytes``, ``_mw``, ``_c``, ``_mhz``, ``_pct``; ``n_`` is a count; no unit is a ratio or a plain number.
 
-The order in which they may come is the grammar in ``docs/events.md``; ``tests/support/stream_rules.py``
+The order in which they may come is the grammar in ``resources/docs/events.md``; ``tests/support/stream_rules.py``
 checks it.
 """
 

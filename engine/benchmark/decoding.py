@@ -1,0 +1,190 @@
+"""Four ways of decoding the same prompts, in turn: transformers plain and assisted, ours plain and
+speculative. Compared pair by pair, and token by token."""
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import torch
+
+from engine.assembly import Parts
+from engine.benchmark.our_side import OurSide, Run, SpanTotals
+from engine.benchmark.summary import paired_ratio, spread
+from engine.benchmark.transformers_side import TransformersSide
+from engine.models.loading import LoadedPair, load_pair
+from engine.theory.speedup import expected_speedup
+from engine.wire.benchmark import BenchmarkSettings
+from engine.wire.config import ConfigError, RunConfig
+
+TIE_MARGIN = 1e-3
+"""Two logits closer than this may swap places by rounding alone."""
+
+WAYS = ("transformers_plain", "transformers_assisted", "plain", "speculative")
+
+
+def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict[str, Any]:
+    """Time all ways on every prompt, their order rotating from prompt to prompt.
+
+    Raises:
+        ConfigError: something cannot be loaded, or the settings do not allow a comparison.
+    """
+    config = settings.config
+    if config.temperature != 0:
+        raise ConfigError("The benchmark compares greedy tokens: leave the temperature at 0.")
+    if config.gamma == "auto":
+        raise ConfigError("The benchmark compares one gamma: give a number.")
+    pair = load_pair(config, progress=progress)
+    parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
+    ours = {
+        "plain": OurSide(msgspec.structs.replace(config, draft="none", calibrate=False), parts),
+        "speculative": OurSide(msgspec.structs.replace(config, calibrate=False), parts),
+    }
+    progress("loading the models again, as transformers runs them")
+    theirs = _transformers_side(config, pair)
+    prompt_ids = {
+        prompt: pair.tokenizer.encode(prompt, chat=config.chat) for prompt in settings.prompts
+    }
+    n_threads = torch.get_num_threads()
+
+    def decode(way: str, prompt: str, *, is_counted: bool = True) -> Run:
+        if way in ours:
+            return ours[way].run(prompt, is_counted=is_counted)
+        torch.set_num_threads(n_threads)  # the engine may have chosen another number for a model
+        return getattr(theirs, way.removeprefix("transformers_"))(prompt_ids[prompt])
+
+    ways = [way for way in WAYS if way != "transformers_assisted" or theirs.can_assist]
+    progress("warming up")
+    for way in ways:
+        decode(way, settings.prompts[0], is_counted=False)
+    runs: dict[str, list[Run]] = {way: [] for way in ways}
+    asked: list[str] = []
+    for round_index in range(settings.n_rounds):
+        for index, prompt in enumerate(settings.prompts):
+            progress(
+                f"round {round_index + 1} of {settings.n_rounds}, "
+                f"prompt {index + 1} of {len(settings.prompts)}"
+            )
+            asked.append(prompt)
+            turn = (index + round_index) % len(ways)
+            for way in ways[turn:] + ways[:turn]:
+                runs[way].append(decode(way, prompt))
+    differences = _differences(runs, [prompt_ids[prompt] for prompt in asked], theirs)
+    return {
+        **_speeds(runs),
+        **_forward_costs(ours["plain"].totals, ours["speculative"].totals, config),
+        **differences,
+        "settings": msgspec.to_builtins(config) | {"n_threads": n_threads},
+        "n_prompts": len(settings.prompts),
+        "n_rounds": settings.n_rounds,
+        "device": str(pair.target.device),
+        "dtype": str(pair.target.dtype).removeprefix("torch."),
+        "notes": list(pair.notes),
+    }
+
+
+def _transformers_side(config: RunConfig, pair: LoadedPair) -> TransformersSide:
+    return TransformersSide(
+        config.target,
+        config.draft_model,
+        gamma=int(config.gamma),
+        n_lookup=config.ngram_max if config.draft == "ngram" else 0,
+        max_new_tokens=config.max_new_tokens,
+        eos_ids=frozenset() if config.ignore_eos else pair.tokenizer.eos_ids,
+        dtype=pair.target.dtype,
+        device=pair.target.device,
+    )
+
+
+def _speeds(runs: dict[str, list[Run]]) -> dict[str, Any]:
+    speeds = {
+        way: [len(run.token_ids) / run.elapsed_s for run in way_runs]
+        for way, way_runs in runs.items()
+    }
+    details = {
+        f"speculative_vs_{way}": paired_ratio(speeds["speculative"], speeds[way])
+        for way in speeds
+        if way != "speculative"
+    }
+    details["plain_vs_transformers_plain"] = paired_ratio(
+        speeds["plain"], speeds["transformers_plain"]
+    )
+    return {
+        "ratios": {name: ratio["median"] for name, ratio in details.items()},
+        "ratio_spreads": details,
+        "tokens_per_second": {way: spread(values) for way, values in speeds.items()},
+        "measured_speedup": details["speculative_vs_plain"]["median"],
+    }
+
+
+def _forward_costs(plain: SpanTotals, speculative: SpanTotals, config: RunConfig) -> dict[str, Any]:
+    """c, v and the prediction from the medians of this very run's forwards."""
+    plain_ns = statistics.median(plain.verify_ns[1])
+    gamma = int(config.gamma)
+    wide = speculative.verify_ns.get(gamma + 1, [])
+    c = v = predicted = None
+    if speculative.draft_forward_ns or config.draft == "ngram":
+        c = statistics.median(speculative.draft_forward_ns or [0]) / plain_ns
+    if wide:
+        v = statistics.median(wide) / plain_ns
+    alpha = speculative.acceptance_rate
+    if alpha is not None and c is not None and v is not None:
+        predicted = expected_speedup(alpha, gamma, c=c, v=v)
+    return {
+        "gamma": gamma,
+        "acceptance_rate": alpha,
+        "tokens_per_step": speculative.n_committed / max(1, speculative.n_steps),
+        "c": c,
+        "verify_width_cost": v,
+        "predicted_speedup": predicted,
+        "overhead_share": speculative.overhead_share,
+        "overhead_share_plain": plain.overhead_share,
+        "forward_ms": {
+            "draft": spread([ns / 1e6 for ns in speculative.draft_forward_ns])
+            if speculative.draft_forward_ns
+            else None,
+            "target_width_1": spread([ns / 1e6 for ns in plain.verify_ns[1]]),
+            f"target_width_{gamma + 1}": spread([ns / 1e6 for ns in wide]) if wide else None,
+        },
+    }
+
+
+def _differences(
+    runs: dict[str, list[Run]], prompt_ids: list[list[int]], theirs: TransformersSide
+) -> dict[str, Any]:
+    """Where an output leaves transformers' plain one, with the margin of the two highest logits
+    there."""
+    found = []
+    for way, way_runs in runs.items():
+        for index, run in enumerate(way_runs):
+            expected = runs["transformers_plain"][index].token_ids
+            if run.token_ids == expected:
+                continue
+            place = first_difference(run.token_ids, expected)
+            margin = theirs.margin(prompt_ids[index] + expected[:place])
+            found.append(
+                {
+                    "way": way,
+                    "run": index,
+                    "position": place,
+                    "token_id": run.token_ids[place] if place < len(run.token_ids) else None,
+                    "expected_token_id": expected[place] if place < len(expected) else None,
+                    "top2_margin": margin,
+                    "is_tie": margin < TIE_MARGIN,
+                }
+            )
+    ours = [each for each in found if each["way"] in ("plain", "speculative")]
+    return {
+        "greedy_equal": all(each["is_tie"] for each in ours),
+        "greedy_identical": not ours,
+        "n_compared": len(prompt_ids),
+        "divergences": found,
+    }
+
+
+def first_difference(one: list[int], other: list[int]) -> int:
+    """The first index at which two lists differ; the shorter length when one begins the other."""
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return index
+    return min(len(one), len(other))

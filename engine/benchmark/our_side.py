@@ -1,0 +1,106 @@
+"""The engine in this process: one prompt at a time, timed as a whole."""
+
+import time
+from dataclasses import dataclass, field
+
+from engine.assembly import Parts, put_together
+from engine.telemetry.emitter import Emitter
+from engine.telemetry.spans import SpanRecorder
+from engine.wire.commands import SubmitPrompt
+from engine.wire.config import RunConfig
+from engine.wire.events import DraftVerified, Event, Fate, SpansMeasured, StepCommitted
+
+
+@dataclass(frozen=True)
+class Run:
+    """One prompt decoded: its output, and the wall time from prompt ids to the last token, prefill
+    included."""
+
+    token_ids: list[int]
+    elapsed_s: float
+
+
+@dataclass
+class SpanTotals:
+    """Span times of all runs, ns; ``verify_ns`` by number of tokens verified at once."""
+
+    step_ns: int = 0
+    forward_ns: int = 0
+    draft_forward_ns: list[int] = field(default_factory=list)
+    verify_ns: dict[int, list[int]] = field(default_factory=dict)
+    n_accepted: int = 0
+    n_tested: int = 0
+    n_drafted: int = 0
+    n_steps: int = 0
+    n_committed: int = 0
+
+    def add(self, events: list[Event]) -> None:
+        """Fold the events of one run of one sequence at a time."""
+        widths: dict[int, int] = {}
+        for event in events:
+            match event:
+                case DraftVerified():
+                    accepted = sum(fate is Fate.ACCEPTED for fate in event.fates)
+                    rejected = sum(fate is Fate.REJECTED for fate in event.fates)
+                    self.n_accepted += accepted
+                    self.n_tested += accepted + rejected
+                    self.n_drafted += len(event.fates)
+                    has_all = event.extra_origin is not None  # else cut short by a stop
+                    widths[event.step] = len(event.fates) + 1 if has_all else 0
+                case StepCommitted():
+                    self.n_steps += 1
+                    self.n_committed += len(event.token_ids)
+                    self.step_ns += event.step_ns
+                case SpansMeasured():
+                    self._add_spans(event, widths.get(event.step, 0))
+
+    def _add_spans(self, event: SpansMeasured, width: int) -> None:
+        for name, host_ns in zip(event.names, event.host_ns, strict=True):
+            if name == "draft_forward":
+                self.draft_forward_ns.append(host_ns)
+                self.forward_ns += host_ns
+            elif name == "verify":
+                self.forward_ns += host_ns
+                if width:
+                    self.verify_ns.setdefault(width, []).append(host_ns)
+
+    @property
+    def overhead_share(self) -> float | None:
+        """Share of the steps' time outside the models' forwards."""
+        return 1.0 - self.forward_ns / self.step_ns if self.step_ns else None
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        return self.n_accepted / self.n_tested if self.n_tested else None
+
+
+class OurSide:
+    """One way of decoding with loaded models."""
+
+    def __init__(self, config: RunConfig, parts: Parts) -> None:
+        self._events: list[Event] = []
+        emitter = Emitter(self._events.append)
+        self._engine = put_together(
+            config, parts, emitter=emitter, spans=SpanRecorder(emitter), rest=_go_on
+        )
+        self.totals = SpanTotals()
+
+    def run(self, prompt: str, *, is_counted: bool = True) -> Run:
+        """Decode ``prompt``; ``is_counted`` False for a warm-up."""
+        self._events.clear()
+        start = time.perf_counter()
+        self._engine.submit(SubmitPrompt(text=prompt))
+        while self._engine.has_work:
+            self._engine.step()
+        elapsed_s = time.perf_counter() - start
+        token_ids: list[int] = []
+        for event in self._events:
+            if isinstance(event, StepCommitted):
+                token_ids += event.token_ids
+        if is_counted:
+            self.totals.add(self._events)
+        return Run(token_ids, elapsed_s)
+
+
+def _go_on(resting_point: str) -> None:
+    """Nobody pauses a benchmark."""

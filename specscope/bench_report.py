@@ -1,0 +1,132 @@
+"""A benchmark's result as tables."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+WAY_NAMES = {
+    "transformers_plain": "transformers, plain",
+    "transformers_assisted": "transformers, assisted",
+    "plain": "SpecScope, plain",
+    "speculative": "SpecScope, speculative",
+}
+
+
+def print_report(suite: str, result: dict[str, Any], console: Console) -> None:
+    """Print the result of ``specscope bench --suite SUITE``."""
+    reports: dict[str, Callable[[dict[str, Any], Console], None]] = {
+        "decoding": _decoding,
+        "cache": _cache,
+        "events": _events,
+    }
+    reports[suite](result, console)
+
+
+def _decoding(result: dict[str, Any], console: Console) -> None:
+    table = Table(title="Tokens per second, prefill included", title_justify="left")
+    table.add_column("")
+    for column in ("median", "quartiles", "SpecScope speculative is"):
+        table.add_column(column, justify="right")
+    for way, speed in result["tokens_per_second"].items():
+        ratio = result["ratios"].get(f"speculative_vs_{way}")
+        table.add_row(
+            WAY_NAMES[way],
+            f"{speed['median']:.1f}",
+            f"{speed['lower_quartile']:.1f} .. {speed['upper_quartile']:.1f}",
+            "" if ratio is None else f"{ratio:.2f} x as fast",
+        )
+    console.print(table)
+    facts = _facts_table()
+    rows = [
+        ("speed-up measured", _number(result["measured_speedup"]), "speculative / plain, paired"),
+        ("speed-up predicted", _number(result["predicted_speedup"]), "E[N] / (gamma c + v)"),
+        ("acceptance rate", _number(result["acceptance_rate"], 3), "accepted / tested"),
+        ("tokens per step", _number(result["tokens_per_step"]), "extra token included"),
+        ("c", _number(result["c"], 3), "draft forward / target forward, medians of this run"),
+        (
+            "verify-width cost",
+            _number(result["verify_width_cost"]),
+            f"target forward at width {result['gamma'] + 1} / at width 1",
+        ),
+        (
+            "overhead",
+            _percent(result["overhead_share"]),
+            "share of speculative steps outside the forwards",
+        ),
+        ("greedy tokens", _equality(result), f"{result['n_compared']} outputs of each way"),
+    ]
+    for row in rows:
+        facts.add_row(*row)
+    console.print(facts)
+    for each in result["divergences"]:
+        console.print(
+            f"  {WAY_NAMES[each['way']]}, output {each['run']}: leaves transformers' plain text at "
+            f"token {each['position']}, top-2 margin {each['top2_margin']:.2g}"
+            f"{' (a tie)' if each['is_tie'] else ''}"
+        )
+
+
+def _equality(result: dict[str, Any]) -> str:
+    if result["greedy_identical"]:
+        return "identical"
+    return "equal but for ties" if result["greedy_equal"] else "DIFFERENT"
+
+
+def _cache(result: dict[str, Any], console: Console) -> None:
+    table = Table(
+        title=f"Rolling back {result['gamma']} positions, microseconds", title_justify="left"
+    )
+    for column in ("context", "paged", "contiguous", "copying the kept part"):
+        table.add_column(column, justify="right")
+    for row in result["roll_back"]:
+        table.add_row(
+            str(row["context_length"]),
+            *(f"{row[name]['median']:.1f}" for name in ("paged_us", "contiguous_us", "copying_us")),
+        )
+    console.print(table)
+    lengths = ", ".join(map(str, result["sequence_tokens"]))
+    table = Table(title=f"Memory for sequences of {lengths} tokens", title_justify="left")
+    for column in ("", "reserved", "written", "reserved and not written"):
+        table.add_column(column, justify="right")
+    for name, memory in result["memory"].items():
+        table.add_row(
+            name,
+            f"{memory['reserved_bytes'] / 2**20:.2f} MiB",
+            f"{memory['written_bytes'] / 2**20:.2f} MiB",
+            f"{memory['unwritten_bytes'] / 2**20:.2f} MiB ({_percent(memory['unwritten_share'])})",
+        )
+    console.print(table)
+
+
+def _events(result: dict[str, Any], console: Console) -> None:
+    ratio = result["events_on_vs_off"]
+    facts = _facts_table()
+    facts.add_row(
+        "time with events / without",
+        f"{ratio['median']:.4f}",
+        f"quartiles {ratio['lower_quartile']:.4f} .. {ratio['upper_quartile']:.4f}, "
+        f"{ratio['n']} pairs",
+    )
+    facts.add_row("total with / without", f"{result['total_on_vs_off']:.4f}", "")
+    facts.add_row(
+        "events written", str(result["n_events"]), f"{result['bytes_per_event']:.0f} bytes each"
+    )
+    console.print(facts)
+
+
+def _facts_table() -> Table:
+    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    return table
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"

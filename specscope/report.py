@@ -1,0 +1,195 @@
+"""What a person reads: the text as it comes, then the figures."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from engine.wire.events import (
+    EngineState,
+    EngineStateChanged,
+    Event,
+    LogEmitted,
+    ModelLoaded,
+    Origin,
+    Role,
+    SequenceFinished,
+    SequenceStarted,
+    StepCommitted,
+)
+from specscope.figures import RunFigures
+
+STYLES = {Origin.ACCEPTED: "", Origin.RECOVERED: "underline yellow", Origin.BONUS: "bold blue"}
+MARKS = {Origin.ACCEPTED: "{}", Origin.RECOVERED: "[~{}]", Origin.BONUS: "[+{}]"}
+LEGEND = "accepted plain, recovered {recovered}, bonus {bonus}"
+
+
+class TextReport:
+    """Prints events as they come. One sequence at a time is printed live; sequences decoded
+    together are printed whole, each when it has finished.
+
+    ``output`` takes the text, ``notes`` everything else (progress, warnings).
+    """
+
+    def __init__(
+        self, output: Console, notes: Console, *, is_live: bool, has_origins: bool
+    ) -> None:
+        self._output = output
+        self._notes = notes
+        self._is_live = is_live
+        self._has_origins = has_origins  # plain decoding has nothing to tell apart
+        self._pieces: dict[int, Text] = {}
+        self._status = notes.status("starting the engine")
+
+    def __enter__(self) -> "TextReport":
+        self._status.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._status.stop()
+
+    def show(self, event: Event) -> None:
+        match event:
+            case EngineStateChanged(state=EngineState.LOADING):
+                self._status.update(event.detail or "loading")
+            case EngineStateChanged(state=EngineState.READY):
+                self._status.update("decoding")
+            case ModelLoaded():
+                self._show_model(event)
+            case LogEmitted(level="warning" | "error"):
+                self._notes.print(f"{event.level}: {event.message}", markup=False)
+            case SequenceStarted() if not event.n_resumed:
+                self._begin(event)
+            case StepCommitted():
+                self._add(event)
+            case SequenceFinished():
+                self._finish(event)
+
+    def _show_model(self, event: ModelLoaded) -> None:
+        role = "target" if event.role is Role.TARGET else "draft "
+        self._notes.print(
+            f"{role} {event.name}: {event.n_parameters / 1e6:.1f} M parameters, {event.dtype} on "
+            f"{event.device}, loaded in {event.load_ns / 1e9:.1f} s",
+            markup=False,
+            highlight=False,
+        )
+        for note in event.notes:
+            self._notes.print(f"       {note}", markup=False, highlight=False)
+
+    def _begin(self, event: SequenceStarted) -> None:
+        self._pieces[event.sequence_id] = Text(event.prompt_text, style="dim")
+        if self._is_live:
+            self._status.stop()
+            self._flush(event.sequence_id)
+
+    def _add(self, event: StepCommitted) -> None:
+        piece = self._pieces[event.sequence_id]
+        # A step that drafted nothing is plain decoding: its token is no bonus to speak of.
+        has_origins = self._has_origins and event.n_drafted > 0
+        for text, origin in zip(event.token_texts, event.origins, strict=True):
+            if not has_origins:
+                piece.append(text)
+            elif self._output.color_system is None:
+                piece.append(MARKS[origin].format(text))
+            else:
+                piece.append(text, style=STYLES[origin])
+        if self._is_live:
+            self._flush(event.sequence_id)
+
+    def _finish(self, event: SequenceFinished) -> None:
+        if not self._is_live:
+            self._status.stop()
+            self._output.rule(f"sequence {event.sequence_id}", style="dim", align="left")
+        self._flush(event.sequence_id)
+        self._output.print()
+        if event.detail:
+            self._notes.print(f"({event.reason}: {event.detail})", markup=False)
+
+    def _flush(self, sequence_id: int) -> None:
+        self._output.print(self._pieces[sequence_id], end="", soft_wrap=True)
+        self._output.file.flush()
+        self._pieces[sequence_id] = Text()
+
+    def legend(self) -> Text:
+        """How the tokens are told apart here."""
+        if self._output.color_system is None:
+            return Text(LEGEND.format(recovered="[~so]", bonus="[+so]"))
+        text = Text("accepted plain, ")
+        text.append("recovered", style=STYLES[Origin.RECOVERED])
+        text.append(", ")
+        return text.append("bonus", style=STYLES[Origin.BONUS])
+
+
+def figures_table(figures: RunFigures) -> Table:
+    """The run's figures, each with what it means."""
+    total = figures.total
+    table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    rows = [
+        ("tokens", str(total.n_committed), f"in {total.n_steps} steps, {figures.elapsed_s:.2f} s"),
+        (
+            "tokens per second",
+            _number(figures.tokens_per_second, 1),
+            "prefill and calibration apart",
+        ),
+        ("tokens per step", _number(total.tokens_per_step, 2), "recovered and bonus included"),
+    ]
+    if total.n_drafted:
+        rows += [
+            (
+                "acceptance rate",
+                _number(total.acceptance_rate, 3),
+                f"{total.n_accepted} accepted of {total.n_accepted + total.n_rejected} tested "
+                f"({_number(total.expected_acceptance_rate, 3)} expected from the overlaps)",
+            ),
+            (
+                "draft efficiency",
+                _number(total.draft_efficiency, 3),
+                f"{total.n_accepted} accepted of {total.n_drafted} drafted, "
+                f"{total.n_discarded} discarded untested",
+            ),
+            ("by draft position", _positions(figures), "accepted of those tested there"),
+        ]
+    if figures.c is not None and figures.verify_width_cost is not None:
+        rows += [
+            ("c", _number(figures.c, 3), "draft forward / target forward, as calibrated"),
+            (
+                "verify-width cost",
+                _number(figures.verify_width_cost, 2),
+                "target forward at the mean width / at width 1",
+            ),
+            (
+                "speed-up, estimated",
+                _number(figures.predicted_speedup, 2),
+                "E[N] / (gamma c + v); `specscope bench` measures it",
+            ),
+        ]
+    rows.append(
+        (
+            "overhead",
+            _percent(figures.overhead_share),
+            "share of the steps' time outside the models' forwards",
+        )
+    )
+    if total.n_non_finite_draft:
+        rows.append(
+            ("non-finite drafts", str(total.n_non_finite_draft), "drafting stopped at such a row")
+        )
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _positions(figures: RunFigures) -> str:
+    return " ".join(
+        _number(position["conditional"], 2) for position in figures.total.acceptance_by_position
+    )
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
