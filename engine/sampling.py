@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 import torch
 
+SMALLEST_TEMPERATURE = 1e-30
+"""Single precision divides by it safely, and differs from 0 in nothing but equal logits."""
+
 
 @dataclass(frozen=True)
 class SamplingParams:
@@ -31,7 +34,10 @@ def probabilities(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
     """
     if params.temperature == 0.0:
         return one_hot(logits.argmax(-1), logits.shape[-1])
-    scaled = logits.float() / params.temperature
+    # Shifted so that the largest is 0: a small temperature, or a huge logit, overflows to nothing
+    # worse than -inf.
+    scaled = logits.float() - logits.amax(-1, keepdim=True)
+    scaled /= max(params.temperature, SMALLEST_TEMPERATURE)
     if 0 < params.top_k < scaled.shape[-1]:
         # By index and not by value: among equal logits at the border exactly top_k stay.
         values, indexes = scaled.topk(params.top_k, dim=-1)
