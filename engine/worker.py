@@ -92,8 +92,8 @@ class _Session:
         self._control = Control(self._emitter, at_commit=self._report_dropped)
 
     def run(self, assemble: Assemble | None) -> int:
-        self._say_started()
         signal.signal(signal.SIGTERM, self._on_terminate)
+        self._say_started()
         threading.Thread(target=self._read_commands, name="command-reader", daemon=True).start()
         ending, code = self._decode(assemble)
         self._report_dropped()
