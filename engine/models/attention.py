@@ -1,4 +1,4 @@
-"""Attention over a gathered context: causal or masked, with windows, grouped heads, caps and sinks."""
+"""Attention over a gathered context: masks, windows, grouped heads, capped scores and sinks."""
 
 import torch
 from torch.nn import functional
@@ -17,11 +17,12 @@ def attend(
 ) -> torch.Tensor:
     """Attention of ``query`` [batch, n_heads, width, head_dim] over the context.
 
-    ``keys`` and ``values`` are [batch, n_kv_heads, n_context, head_dim] in position order and may be
-    strided views. ``mask`` is bool [batch, 1, width, n_context], True where a query may look, with at
-    least one True per query; None means that one query reads all (width 1) or that the context starts
-    with the first query (lower triangle). A query at position p, the last it may see, sees positions
-    above p - ``window``. ``softcap`` bounds the scores; ``sinks`` [n_heads] takes part in the softmax.
+    ``keys`` and ``values`` are [batch, n_kv_heads, n_context, head_dim] in position order and may
+    be strided views. ``mask`` is bool [batch, 1, width, n_context], True where a query may look,
+    with at least one True per query; None means that one query reads all (width 1) or that the
+    context starts with the first query (lower triangle). A query at position p, the last it may
+    see, sees positions above p - ``window``. ``softcap`` bounds the scores; ``sinks`` [n_heads]
+    takes part in the softmax.
 
     Returns:
         [batch, width, n_heads, head_dim].
@@ -50,8 +51,8 @@ def _attend_fused(
 ) -> torch.Tensor:
     batch, n_heads, width, head_dim = query.shape
     n_groups = n_heads // keys.shape[1]
-    # Queries that share a KV head become rows of one product where that is the faster way: always for
-    # one query; on CUDA also under a mask, where grouped heads fall back to the slow kernel.
+    # Queries that share a KV head become rows of one product where that is the faster way: always
+    # for one query; on CUDA also under a mask, where grouped heads fall back to the slow kernel.
     if n_groups > 1 and (width == 1 or (mask is not None and query.is_cuda)):
         rows = query.reshape(batch, keys.shape[1], n_groups * width, head_dim)
         if mask is not None and width > 1:
@@ -85,7 +86,8 @@ def _attend_eagerly(
     if n_groups > 1:
         keys = keys.repeat_interleave(n_groups, dim=1)
         values = values.repeat_interleave(n_groups, dim=1)
-    scores = torch.matmul(query, keys.transpose(2, 3)) * scaling  # [batch, n_heads, width, n_context]
+    # [batch, n_heads, width, n_context]
+    scores = torch.matmul(query, keys.transpose(2, 3)) * scaling
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
     if mask is not None:

@@ -1,4 +1,4 @@
-"""Resolves what a person types for a model: a name of the catalogue, a folder, a file or a hub id."""
+"""Resolves what a person types for a model: a known name, a folder, a file or a hub id."""
 
 import re
 from dataclasses import dataclass
@@ -58,7 +58,9 @@ def resolve(name: str) -> Reference:
     if added is not None and is_complete(added):
         return Reference(name, Source.FOLDER, str(added))
     if path.suffix.lower() == ".gguf" or name.startswith((".", "/", "~")) or "\\" in name:
-        raise ConfigError(f"there is no model at {name}: check the path, or see `specscope models`.")
+        raise ConfigError(
+            f"there is no model at {name}: check the path, or see `specscope models`."
+        )
     if not _HUB_ID.fullmatch(name):
         raise ConfigError(
             f"{name!r} is no model: give a name from `specscope models`, a folder, a .gguf file "
@@ -83,6 +85,6 @@ def _resolve_known(known: KnownModel) -> Reference:
             f"{known.name} is not installed: run `specscope models add {known.name}` once."
         )
     raise ConfigError(
-        f"{known.name} is not part of this installation: reinstall specscope, or name another model "
-        f"({', '.join(model.name for model in KNOWN_MODELS if not model.bundled_folder)})."
+        f"{known.name} is not part of this installation: reinstall specscope, or name another "
+        f"model ({', '.join(model.name for model in KNOWN_MODELS if not model.bundled_folder)})."
     )

@@ -23,7 +23,8 @@ def check_folder(folder: Path) -> CheckpointSize:
     """Size of the safetensors weights in ``folder``.
 
     Raises:
-        ConfigError: the configuration, the weights or a part of them is missing, or a file is damaged.
+        ConfigError: the configuration, the weights or a part of them is missing, or a file is
+        damaged.
     """
     if not (folder / "config.json").is_file():
         raise ConfigError(
@@ -32,7 +33,9 @@ def check_folder(folder: Path) -> CheckpointSize:
         )
     files = _weight_files(folder)
     sizes = [check_safetensors(file) for file in files]
-    return CheckpointSize(sum(size.n_values for size in sizes), sum(size.file_bytes for size in sizes))
+    return CheckpointSize(
+        sum(size.n_values for size in sizes), sum(size.file_bytes for size in sizes)
+    )
 
 
 def check_safetensors(file: Path) -> CheckpointSize:
@@ -56,8 +59,8 @@ def check_safetensors(file: Path) -> CheckpointSize:
     expected = 8 + header_bytes + data_bytes
     if file_bytes != expected:
         raise ConfigError(
-            f"{file} should have {expected:,} bytes but has {file_bytes:,}: the file is truncated or "
-            "damaged, download it again."
+            f"{file} should have {expected:,} bytes but has {file_bytes:,}: the file is truncated "
+            "or damaged, download it again."
         )
     return CheckpointSize(n_values, file_bytes)
 
@@ -67,10 +70,14 @@ def check_gguf(file: Path) -> None:
     with file.open("rb") as stream:
         head = stream.read(8)
     if head[:4] != _GGUF_MAGIC or len(head) < 8:
-        raise ConfigError(f"{file} is no GGUF file (it does not start with GGUF): download it again.")
+        raise ConfigError(
+            f"{file} is no GGUF file (it does not start with GGUF): download it again."
+        )
     version = int.from_bytes(head[4:], "little")
     if version not in (2, 3):
-        raise ConfigError(f"{file} is GGUF version {version}: versions 2 and 3 are read, convert it.")
+        raise ConfigError(
+            f"{file} is GGUF version {version}: versions 2 and 3 are read, convert it."
+        )
 
 
 def _weight_files(folder: Path) -> list[Path]:
@@ -96,4 +103,6 @@ def _weight_files(folder: Path) -> list[Path]:
             f"{folder} holds pickled weights only, which can run code when opened: convert them to "
             "safetensors."
         )
-    raise ConfigError(f"{folder} holds no model.safetensors: the weights are missing, download them.")
+    raise ConfigError(
+        f"{folder} holds no model.safetensors: the weights are missing, download them."
+    )

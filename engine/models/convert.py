@@ -1,9 +1,9 @@
 """Turns a GGUF file into a model folder: `python -m engine.models.convert FILE FOLDER`.
 
-Transformers reads GGUF in half a minute and does not write models read from it; the folder made here,
-safetensors with configuration and tokenizer, loads in a second. Progress goes to standard output, one
-JSON object a line: {"stage": ..., "done": n, "of": n}, at the end {"folder": ..., "dtype": ...}, or
-{"error": ...} with exit status 2.
+Transformers reads GGUF in half a minute and does not write models read from it; the folder made
+here, safetensors with configuration and tokenizer, loads in a second. Progress goes to standard
+output, one JSON object a line: {"stage": ..., "done": n, "of": n}, at the end {"folder": ...,
+"dtype": ...}, or {"error": ...} with exit status 2.
 """
 
 import json
@@ -30,8 +30,8 @@ _N_COMPARED = 256  # tokens on which bfloat16 must choose like float32
 def convert(file: Path, folder: Path, *, say: Callable[[str, int], None]) -> torch.dtype:
     """Write the model in ``file`` to ``folder``; ``say`` is told each stage and its number.
 
-    The weights are stored in bfloat16 if, on made-up tokens, that changes no choice of a token, and in
-    float32 otherwise.
+    The weights are stored in bfloat16 if, on made-up tokens, that changes no choice of a token,
+    and in float32 otherwise.
 
     Returns:
         The dtype of the stored weights.

@@ -62,8 +62,8 @@ def load_pair(config: RunConfig, *, progress: Progress) -> LoadedPair:
     """Load the target, and the draft where a model drafts. ``progress`` is told each stage.
 
     Raises:
-        ConfigError: a model is not there, damaged, unsupported or too large, the device is not there,
-            or the two models do not share a vocabulary.
+        ConfigError: a model is not there, damaged, unsupported or too large, the device is not
+            there, or the two models do not share a vocabulary.
     """
     _keep_quiet()
     device = find_device(config.device)
@@ -200,7 +200,8 @@ def _check_memory(described: _Described, *, device: torch.device, dtype: torch.d
     if needed > available:
         raise ConfigError(
             f"{described.reference.name} needs {needed / 2**30:.1f} GiB in "
-            f"{str(dtype).removeprefix('torch.')} and {device} has {available / 2**30:.1f} GiB free: "
+            f"{str(dtype).removeprefix('torch.')} and {device} has {available / 2**30:.1f} GiB "
+            "free: "
             "give a smaller model or a narrower dtype."
         )
 

@@ -1,8 +1,8 @@
 """CPU: linear layers whose weights are packed once for narrow batches.
 
-A plain product in fp32 is tuned for one row or for many; the packed one is flat in between, which is
-where verification lives. Which of them is faster depends on the processor and on the shape, so it is
-measured once per shape when a model is loaded. The two differ in the last bits.
+A plain product in fp32 is tuned for one row or for many; the packed one is flat in between, which
+is where verification lives. Which of them is faster depends on the processor and on the shape, so
+it is measured once per shape when a model is loaded. The two differ in the last bits.
 """
 
 import statistics
@@ -45,8 +45,8 @@ class PlainLinear:
 class PackedLinear:
     """The same in fp32 on the CPU, over a packed copy of the weight.
 
-    The copy takes as many bytes as the weight. Where the caller drops the weight the memory stays what
-    it was; where an embedding is tied to it, both live.
+    The copy takes as many bytes as the weight. Where the caller drops the weight the memory stays
+    what it was; where an embedding is tied to it, both live.
     """
 
     def __init__(self, plain: PlainLinear) -> None:
@@ -73,8 +73,8 @@ class PackedModule(nn.Module):
 def pack_where_faster(group: Sequence[PlainLinear]) -> list[Linear]:
     """For layers of one shape: the same layers, packed if that is faster on this machine.
 
-    They are timed one after the other, as a forward runs them, so that weights come from as far away as
-    they will when decoding.
+    They are timed one after the other, as a forward runs them, so that weights come from as far
+    away as they will when decoding.
     """
     packed = [PackedLinear(plain) for plain in group]
     plain_ns = packed_ns = 0.0

@@ -22,9 +22,9 @@ _POSITIONS_IF_UNSAID = 2048
 class PretrainedModel:
     """A decoder-only transformers model, either role.
 
-    ``packed`` allows a faster forward of the same logits: straight-line for Llama-shaped models, and
-    linear layers packed on the CPU. It replaces transformers' own only where the two agree on made-up
-    tokens. ``n_threads`` fixes the CPU threads of a forward; None chooses by measuring.
+    ``packed`` allows a faster forward of the same logits: straight-line for Llama-shaped models,
+    and linear layers packed on the CPU. It replaces transformers' own only where the two agree on
+    made-up tokens. ``n_threads`` fixes the CPU threads of a forward; None chooses by measuring.
     """
 
     def __init__(
@@ -79,9 +79,7 @@ class PretrainedModel:
     def _probe(self) -> ProbeResult:
         return run_probe(self._forward, n_ids=self._n_ids, device=self.device)
 
-    def _quicken(
-        self, module: Any, calls: Sequence[AttentionCall], reference: ProbeResult
-    ) -> None:
+    def _quicken(self, module: Any, calls: Sequence[AttentionCall], reference: ProbeResult) -> None:
         """Exchange the forward for a faster one, if it gives the logits of ``reference``."""
         plain = self._forward
         can_pack = (
@@ -110,9 +108,9 @@ def _refusing(name: str) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError, TypeError, AttributeError, LookupError) as error:
+        reason = (str(error).splitlines() or ["no message"])[0]
         raise ConfigError(
-            f"{name} loads but cannot run with a cache of its own here "
-            f"({type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}): "
+            f"{name} loads but cannot run with our cache ({type(error).__name__}: {reason}): "
             "pick a model of the Llama, Qwen, Mistral or Gemma family."
         ) from error
 
@@ -125,8 +123,8 @@ def _checked_kv_shapes(
     is_regular = sorted(shapes) == list(range(n_layers)) and not probe.store.has_odd_values
     if not is_regular or len(calls) != N_PROBE_FORWARDS * n_layers:
         raise ConfigError(
-            f"{name} does not keep one key and one value per layer and position, so its cache cannot be "
-            "paged: pick a model with plain attention, such as Llama, Qwen or Mistral."
+            f"{name} does not keep one key and one value per layer and position, so its cache "
+            "cannot be paged: pick a model with plain attention, such as Llama, Qwen or Mistral."
         )
     return tuple(shapes[layer] for layer in range(n_layers))
 

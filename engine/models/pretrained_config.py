@@ -1,4 +1,4 @@
-"""Reads a model's configuration and refuses, before any weight is read, what cannot be decoded here."""
+"""Reads a model's configuration and refuses, before any weight is read, what cannot run here."""
 
 import inspect
 from pathlib import Path
@@ -29,7 +29,7 @@ _FOREIGN_FIELDS = (
 
 
 def source_arguments(reference: Reference) -> dict[str, Any]:
-    """Positional source and keywords for transformers' ``from_pretrained`` of config and tokenizer."""
+    """Keywords that tell transformers' ``from_pretrained`` where the model is."""
     if reference.source is Source.GGUF:
         path = Path(reference.location)
         return {
@@ -72,8 +72,8 @@ def read_config(reference: Reference, *, trust_remote_code: bool) -> Any:
 
 
 def check_architecture(config: Any, *, name: str) -> None:
-    """Raise ConfigError unless ``config`` describes a decoder-only model whose every layer attends to
-    all positions or to a sliding window."""
+    """Raise ConfigError unless ``config`` describes a decoder-only model whose every layer attends
+    to all positions or to a sliding window."""
     kind = str(getattr(config, "model_type", "unknown"))
     if getattr(config, "is_encoder_decoder", False):
         raise _unsupported(name, kind, "has an encoder and a decoder")
@@ -88,7 +88,7 @@ def check_architecture(config: Any, *, name: str) -> None:
         return
     if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
         raise _unsupported(name, kind, "does not generate text token by token")
-    model_class = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+    model_class: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
     if isinstance(model_class, tuple):
         model_class = model_class[0]
     if getattr(model_class, "_is_stateful", False):
@@ -107,7 +107,8 @@ def first_line(error: BaseException) -> str:
 
 def _unsupported(name: str, kind: str, why: str) -> ConfigError:
     return ConfigError(
-        f"{name} is of type {kind}, which {why}: only decoder-only models with full or sliding-window "
+        f"{name} is of type {kind}, which {why}: only decoder-only models with full or "
+        "sliding-window "
         "attention can be decoded here, such as Llama, Qwen, Mistral and Gemma."
     )
 
@@ -116,8 +117,8 @@ def _unreachable(reference: Reference, error: BaseException) -> ConfigError:
     if reference.source is Source.HUB:
         tried = "" if reference.name == reference.location else f" ({reference.location})"
         return ConfigError(
-            f"{reference.name}{tried} is no model of the catalogue, no folder here, and could not be "
-            "fetched from the Hugging Face hub: check the name and the connection, or pick an "
+            f"{reference.name}{tried} is no model of the catalogue, no folder here, and could not "
+            "be fetched from the Hugging Face hub: check the name and the connection, or pick an "
             f"installed one from `specscope models`. The hub said: {first_line(error)}"
         )
     return ConfigError(f"{reference.name} cannot be read: {first_line(error)}")

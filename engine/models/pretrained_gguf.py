@@ -27,7 +27,8 @@ def gguf_errors(reference: Reference) -> Iterator[None]:
         if "not supported" in str(error):
             raise ConfigError(f"{reference.name} cannot be used: {error}") from error
         raise ConfigError(
-            f"{reference.name} is truncated or damaged: its tables cannot be read, download it again."
+            f"{reference.name} is truncated or damaged: its tables cannot be read, download it "
+            "again."
         ) from error
 
 
@@ -51,7 +52,8 @@ def load_gguf_model(file: Path, config: Any, *, dtype: torch.dtype, attention: s
         name = (missing or unexpected)[0]
         raise ConfigError(
             f"{file} does not fit its own description: {name} is "
-            f"{'missing' if missing else 'not part of the model'}. Use the safetensors of the model."
+            f"{'missing' if missing else 'not part of the model'}. Use the safetensors of the "
+            "model."
         )
     return model
 

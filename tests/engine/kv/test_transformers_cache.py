@@ -1,4 +1,4 @@
-"""Our cache and attention under transformers' models give the logits that transformers alone gives."""
+"""Our cache and attention under transformers' models give the logits of transformers alone."""
 
 import copy
 
@@ -7,8 +7,8 @@ import torch
 from transformers import (
     AutoModelForCausalLM,
     Gemma2Config,
-    GptOssConfig,
     GPTNeoXConfig,
+    GptOssConfig,
     GraniteConfig,
     LlamaConfig,
     MistralConfig,

@@ -10,7 +10,10 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from engine.models.token_bytes import byte_alphabet
 
 TEXT = "the quick brown fox jumps over the lazy dog while seven wizards vex a jolly sphinx " * 4
-TEMPLATE = "{% for m in messages %}<s>{{ m['content'] }}</s>{% endfor %}{% if add_generation_prompt %}<s>{% endif %}"
+TEMPLATE = (
+    "{% for m in messages %}<s>{{ m['content'] }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<s>{% endif %}"
+)
 
 
 def train_tokenizer(*, n_tokens=300):

@@ -32,7 +32,15 @@ def file(tmp_path_factory):
     writer.add_rope_freq_base(10000.0)
     writer.add_rope_dimension_count(HIDDEN // HEADS)
     writer.add_vocab_size(N_TOKENS)
-    tokens = ["<unk>", "<s>", "</s>", *sorted(byte_alphabet()), "th", "the", *(f"w{i}" for i in range(9))]
+    tokens = [
+        "<unk>",
+        "<s>",
+        "</s>",
+        *sorted(byte_alphabet()),
+        "th",
+        "the",
+        *(f"w{i}" for i in range(9)),
+    ]
     kinds = [gguf.TokenType.CONTROL] * 3 + [gguf.TokenType.NORMAL] * (N_TOKENS - 3)
     writer.add_tokenizer_model("gpt2")
     writer.add_token_list(tokens)

@@ -71,9 +71,7 @@ def test_what_is_known_of_a_model(target):
     assert model.layer_kv_shapes() == ((2, 8), (2, 8))
     assert model.context_length == 128
     assert model.dtype == torch.float32
-    n_parameters = sum(
-        tensor.numel() for tensor in _stored_tensors(target).values()
-    )
+    n_parameters = sum(tensor.numel() for tensor in _stored_tensors(target).values())
     assert model.shape.n_parameters == n_parameters
     assert model.weight_bytes == 4 * n_parameters
     assert not model.shape.has_tied_embeddings

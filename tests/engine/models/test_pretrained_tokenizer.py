@@ -14,9 +14,7 @@ from engine.wire.config import ConfigError
 
 def open_tokenizer(folder, *, n_tokens=300):
     backend = read_backend(resolve(str(folder)), trust_remote_code=False)
-    return PretrainedTokenizer(
-        backend, name="tiny", eos_ids=frozenset({2, 900}), n_tokens=n_tokens
-    )
+    return PretrainedTokenizer(backend, name="tiny", eos_ids=frozenset({2, 900}), n_tokens=n_tokens)
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +40,7 @@ def test_bytes_of_tokens_are_the_text(tokenizer, text):
 @settings(deadline=None)
 def test_decoding_agrees_with_the_library_on_any_ids(tokenizer, folder, token_ids):
     backend = read_backend(resolve(str(folder)), trust_remote_code=False)
-    theirs = backend.decode(
-        token_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
-    )
+    theirs = backend.decode(token_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     assert tokenizer.decode(token_ids) == theirs
 
 
