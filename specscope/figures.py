@@ -6,6 +6,7 @@
 | expected_acceptance_rate | mean overlap over tested positions; should agree with the rate |
 | draft_efficiency | accepted / drafted |
 | tokens_per_step | committed / steps |
+| tokens_per_drafted_step | the same over the steps that had a draft verified |
 | tokens_per_second | committed / time in steps (prefill, calibration and pauses are apart) |
 | c | draft forward / target forward, both one token wide, as calibrated |
 | verify_width_cost | target forward at the mean verify width / at width 1, as calibrated |
@@ -48,6 +49,7 @@ class Tally:
     n_recovered: int = 0
     n_bonus: int = 0
     n_steps_drafted: int = 0
+    n_committed_drafted: int = 0  # in those steps
     n_non_finite_draft: int = 0
     n_zero_residual: int = 0
     overlap_sum: float = 0.0
@@ -59,7 +61,6 @@ class Tally:
         self.n_accepted += fates[Fate.ACCEPTED]
         self.n_rejected += fates[Fate.REJECTED]
         self.n_discarded += fates[Fate.DISCARDED]
-        self.n_steps_drafted += bool(event.fates)
         self.n_non_finite_draft += event.n_non_finite_draft
         self.n_zero_residual += event.n_zero_residual
         for draft_index, (fate, overlap) in enumerate(
@@ -73,6 +74,9 @@ class Tally:
     def add_commit(self, event: StepCommitted) -> None:
         self.n_steps += 1
         self.n_committed += len(event.token_ids)
+        if event.n_drafted:
+            self.n_steps_drafted += 1
+            self.n_committed_drafted += len(event.token_ids)
         self.n_recovered += Origin.RECOVERED in event.origins
         self.n_bonus += Origin.BONUS in event.origins
 
@@ -95,6 +99,10 @@ class Tally:
     @property
     def tokens_per_step(self) -> float | None:
         return _ratio(self.n_committed, self.n_steps)
+
+    @property
+    def tokens_per_drafted_step(self) -> float | None:
+        return _ratio(self.n_committed_drafted, self.n_steps_drafted)
 
     @property
     def acceptance_by_position(self) -> list[dict[str, Any]]:
@@ -126,6 +134,7 @@ class Tally:
             "expected_acceptance_rate": self.expected_acceptance_rate,
             "draft_efficiency": self.draft_efficiency,
             "tokens_per_step": self.tokens_per_step,
+            "tokens_per_drafted_step": self.tokens_per_drafted_step,
             "acceptance_by_position": self.acceptance_by_position,
         }
 
