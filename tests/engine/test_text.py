@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,7 +78,7 @@ def test_valid_text_cut_anywhere_is_whole(text: str, data: st.DataObject) -> Non
     data_bytes = text.encode()
     cuts = data.draw(st.lists(st.integers(0, len(data_bytes)), max_size=8))
     edges = [0, *sorted(cuts), len(data_bytes)]
-    pieces = [data_bytes[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [data_bytes[a:b] for a, b in pairwise(edges)]
     assert "".join(fed(*pieces)) == text
 
 
