@@ -1,11 +1,15 @@
 """What every test must keep to: it leaves no thread and no process behind."""
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
+
+from tests.support.nvtx_injection import Injection, build_injection, find_c_compiler
 
 GRACE_S = 2.0
 """How long something that is ending may still take."""
@@ -32,6 +36,16 @@ def _nothing_left_behind() -> Iterator[None]:
         child.kill()
     if names:
         pytest.fail(f"left behind: {', '.join(names)}", pytrace=False)
+
+
+@pytest.fixture
+def nvtx_injection(tmp_path: Path) -> Injection:
+    """A library that logs the NVTX calls of programs started with its ``environment``."""
+    if sys.platform == "win32":
+        pytest.skip("the library is built for POSIX")
+    if find_c_compiler() is None:
+        pytest.skip("no C compiler")
+    return build_injection(tmp_path)
 
 
 def _shared() -> set[threading.Thread]:

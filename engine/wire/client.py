@@ -127,7 +127,7 @@ class EngineClient:
         return self._process.poll()
 
     def send(self, command: Command) -> None:
-        """Tell the engine something. When it is gone this does nothing: the stream's end says so."""
+        """Tell the engine something. When it is gone nothing happens: the stream says so."""
         if self._connection is None or self._has_ended:
             return
         with self._send_lock, contextlib.suppress(OSError):  # the reader sees the same end

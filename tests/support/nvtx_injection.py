@@ -126,8 +126,9 @@ class Injection:
 
     def environment(self) -> dict[str, str]:
         """This process's environment, and what makes a program's NVTX calls arrive."""
+        inherited = {name: value for name, value in os.environ.items() if name != "NVTX_DISABLE"}
         return {
-            **os.environ,
+            **inherited,
             "NVTX_INJECTION64_PATH": str(self.library),
             "NVTX_LOG_FILE": str(self.log),
         }

@@ -18,7 +18,7 @@ from engine.telemetry.spans import (
     SpanRecorder,
 )
 from engine.wire.events import Event, Role, SpansMeasured
-from tests.support.nvtx_injection import NvtxRange, build_injection, find_c_compiler
+from tests.support.nvtx_injection import Injection, NvtxRange
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -199,14 +199,10 @@ def test_a_span_costs_little_without_a_profiler() -> None:
     assert best_ns < 10_000  # 2 microseconds on a desk; five times that on a busy machine
 
 
-@pytest.mark.skipif(find_c_compiler() is None, reason="no C compiler")
-@pytest.mark.skipif(sys.platform == "win32", reason="the library is built for POSIX")
-def test_ranges_reach_a_profiler_whatever_leaves_them(tmp_path: Path) -> None:
-    injection = build_injection(tmp_path)
-    environment = {**injection.environment(), "PYTHONPATH": str(ROOT)}
-    environment.pop("NVTX_DISABLE", None)
+def test_ranges_reach_a_profiler_whatever_leaves_them(nvtx_injection: Injection) -> None:
+    environment = {**nvtx_injection.environment(), "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", PROGRAM], env=environment, check=True, timeout=60)
-    assert {call.domain for call in injection.read_log()} == {"specscope"}
+    assert {call.domain for call in nvtx_injection.read_log()} == {"specscope"}
     step = [
         (STEP,),
         (STEP, DRAFT),
@@ -216,7 +212,7 @@ def test_ranges_reach_a_profiler_whatever_leaves_them(tmp_path: Path) -> None:
     ]
     broken_off = [(STEP,), (STEP, DRAFT), (STEP,), (STEP, VERIFY)]
     expected = [NvtxRange("specscope", path) for path in [*step, *step, *broken_off, (COMMIT,)]]
-    assert injection.ranges() == expected
+    assert nvtx_injection.ranges() == expected
 
 
 def test_names_are_fit_for_profiler_filters() -> None:

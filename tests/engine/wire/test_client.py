@@ -38,6 +38,7 @@ from engine.wire.events import (
     SettingsChanged,
     StepCommitted,
 )
+from tests.support.nvtx_injection import Injection
 from tests.support.stream_rules import check_stream
 
 FAKE = "tests.support.fake_engine"
@@ -363,6 +364,24 @@ def test_the_key_is_not_in_the_command_line(start: Callable[..., Listener]) -> N
     process = psutil.Process(engine.client.process_id)
     assert key not in " ".join(process.cmdline())
     assert key not in str(process.environ())
+
+
+def test_a_profiler_that_watches_the_caller_sees_the_engine(
+    start: Callable[..., Listener], nvtx_injection: Injection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in nvtx_injection.environment().items():
+        monkeypatch.setenv(name, value)
+    engine = start()
+    engine.client.send(SubmitPrompt(text="steps 3"))
+    engine.client.send(CloseQueue())
+    engine.to_the_end()
+    assert [r.path for r in nvtx_injection.ranges()] == [
+        ("step",),
+        ("step", "draft"),
+        ("step", "verify"),
+        ("step", "commit"),
+    ] * 3
+    assert {r.domain for r in nvtx_injection.ranges()} == {"specscope"}
 
 
 def test_a_line_that_cannot_be_read_is_an_event(
