@@ -1,0 +1,1 @@
+"""Scripts that rebuild the bundled model pair from licensed text."""
