@@ -41,7 +41,9 @@ class DraftModelDrafter:
         self.cache: KvCache = runner.cache
 
     def fits(self, n_positions: int) -> bool:
-        return self.cache.fits(self._n_prefilled(n_positions))
+        # The newest of the positions is not prefilled: a prompt of exactly the context still is.
+        is_drafted_for = n_positions <= self._runner.model.context_length
+        return self.cache.fits(n_positions if is_drafted_for else 0)
 
     def open(self, sequence: Sequence) -> None:
         n_prefilled = self._n_prefilled(sequence.n_cached)
