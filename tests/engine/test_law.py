@@ -5,7 +5,6 @@ are fixed, so a p-value is a constant of the code.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -103,15 +102,6 @@ def case_law(case: Case) -> dict[tuple[int, int], float]:
 @cache
 def distance(case: Case) -> tuple[float, int]:
     return chi_squared(sample_pairs(case, N_SAMPLES), case_law(case))
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Toys are too small to share."""
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(n_threads)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

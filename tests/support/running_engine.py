@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+import torch
+
 from engine.assembly import Parts, model_loaded, put_together
 from engine.decode_loop import Rest
 from engine.models.base import CausalModel, Tokenizer
@@ -25,6 +27,8 @@ from engine.wire.events import (
 )
 from tests.support.stream_rules import check_stream
 from tests.support.toy_model import ToyModel, ToyTokenizer
+
+torch.set_num_threads(1)  # toys are too small to share
 
 Kind = TypeVar("Kind", bound=Event)
 
