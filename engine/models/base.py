@@ -8,24 +8,25 @@ import torch
 from engine.theory.shape import ModelShape
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)  # not frozen: one is made for every forward, and freezing costs
 class ForwardBatch:
     """One forward of several sequences. Rows are padded on the **left**, so that the last column is the
     newest token of every row; padding is written to a scratch slot that no row reads.
 
-    ``context_slots`` lists, per row, the cache slots of positions 0, 1, 2, ... up to and including the
-    tokens of this forward, padded on the right with the scratch slot.
+    Where the positions lie in the store is told in one of two ways. A single row whose slots lie side by
+    side is a ``context_run``: no index, no gather. All else has ``write_slots`` and ``context_slots``,
+    which list the slots of this forward's tokens and, per row, of positions 0, 1, 2, ... up to and
+    including them, padded on the right with the scratch slot.
     """
 
     token_ids: torch.Tensor  # [batch, width] int64
     positions: torch.Tensor  # [batch, width] int64; 0 for padding
-    write_slots: torch.Tensor  # [batch * width] int64
-    context_slots: torch.Tensor  # [batch, n_context] int64
+    write_slots: torch.Tensor | None  # [batch * width] int64
+    context_slots: torch.Tensor | None  # [batch, n_context] int64
     # [batch, 1, width, n_context] bool, True where a query may look; None where the plain rule is enough:
     # one row that reads all (width 1), or one row that starts at position 0 (lower triangle).
     mask: torch.Tensor | None
-    # The slots of a single row as a run (first, n_context) when they lie side by side: no gather needed.
-    context_run: tuple[int, int] | None
+    context_run: tuple[int, int] | None  # (first slot, n_context)
     context_lengths: tuple[int, ...]  # per row, tokens of this forward included
     widths: tuple[int, ...]  # per row, padding excluded
 

@@ -5,7 +5,6 @@ is where verification lives. Which of them is faster depends on the processor an
 it is measured once per shape when a model is loaded. The two differ in the last bits.
 """
 
-import statistics
 import time
 from collections.abc import Callable, Sequence
 
@@ -16,7 +15,8 @@ from torch.nn import functional
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 _TRIAL_ROWS = (1, 4, 8)  # a plain step, a short and a long draft to verify
-_N_TRIALS = 5
+_N_TRIALS = 4
+_N_TIMED_LAYERS = 6
 
 
 def is_packing_available() -> bool:
@@ -73,18 +73,22 @@ class PackedModule(nn.Module):
 def pack_where_faster(group: Sequence[PlainLinear]) -> list[Linear]:
     """For layers of one shape: the same layers, packed if that is faster on this machine.
 
-    They are timed one after the other, as a forward runs them, so that weights come from as far
-    away as they will when decoding.
+    A few of them are timed one after the other, as a forward runs them, so that weights come from
+    as far away as they will when decoding. The shortest of some trials counts: what lengthens the
+    others is other work on the machine.
     """
-    packed = [PackedLinear(plain) for plain in group]
-    plain_ns = packed_ns = 0.0
+    sample = group[:_N_TIMED_LAYERS]
+    packed = [PackedLinear(plain) for plain in sample]
+    plain_ns = packed_ns = 0
     with torch.inference_mode():
         for n_rows in _TRIAL_ROWS:
             rows = torch.zeros(1, n_rows, group[0].weight.shape[1])
-            trials = [(_pass_ns(group, rows), _pass_ns(packed, rows)) for _ in range(_N_TRIALS)]
-            plain_ns += statistics.median(trial[0] for trial in trials)
-            packed_ns += statistics.median(trial[1] for trial in trials)
-    return list(packed) if packed_ns < plain_ns else list(group)
+            trials = [(_pass_ns(sample, rows), _pass_ns(packed, rows)) for _ in range(_N_TRIALS)]
+            plain_ns += min(trial[0] for trial in trials)
+            packed_ns += min(trial[1] for trial in trials)
+    if packed_ns >= plain_ns:
+        return list(group)
+    return [*packed, *(PackedLinear(plain) for plain in group[len(sample) :])]
 
 
 def pack_modules(module: nn.Module) -> int:

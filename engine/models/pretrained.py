@@ -12,7 +12,7 @@ from engine.models.packed import is_packing_available, pack_modules
 from engine.models.pretrained_forward import TransformersForward
 from engine.models.probe import N_PROBE_FORWARDS, Forward, ProbeResult, agrees, run_probe
 from engine.models.straight import StraightForward, is_straight
-from engine.models.tuning import choose_threads, pack_straight
+from engine.models.tuning import choose_threads, cpu_threads, pack_straight
 from engine.theory.shape import ModelShape
 from engine.wire.config import ConfigError
 
@@ -59,11 +59,14 @@ class PretrainedModel:
         )
         with torch.inference_mode():
             if packed:
-                self._quicken(module, calls, reference)
+                self._straighten(module, calls, reference)
             if self.device.type == "cpu":
                 self._n_threads = n_threads or choose_threads(
                     self._forward, n_parameters=n_parameters, n_ids=self._n_ids
                 )
+                self.notes += (f"{self._n_threads} CPU threads",)
+            if packed:
+                self._pack(module)
 
     def forward(self, batch: ForwardBatch, store: KvStore, *, n_logits: int) -> torch.Tensor:
         """See CausalModel."""
@@ -77,29 +80,39 @@ class PretrainedModel:
         return self._kv_shapes
 
     def _probe(self) -> ProbeResult:
-        return run_probe(self._forward, n_ids=self._n_ids, device=self.device)
+        # One thread: the model may be small, and the other cores busy with something else.
+        with cpu_threads(1 if self.device.type == "cpu" else None):
+            return run_probe(self._forward, n_ids=self._n_ids, device=self.device)
 
-    def _quicken(self, module: Any, calls: Sequence[AttentionCall], reference: ProbeResult) -> None:
-        """Exchange the forward for a faster one, if it gives the logits of ``reference``."""
+    def _straighten(
+        self, module: Any, calls: Sequence[AttentionCall], reference: ProbeResult
+    ) -> None:
+        """Take the straight-line forward, if it gives the logits of ``reference``."""
+        has_extras = any(call.softcap is not None or call.sinks is not None for call in calls)
+        if has_extras or not is_straight(module):
+            return
         plain = self._forward
-        can_pack = (
-            self.device.type == "cpu" and self.dtype == torch.float32 and is_packing_available()
+        self._forward = StraightForward(
+            module,
+            windows=[call.window for call in calls],
+            scalings=[call.scaling for call in calls],
         )
-        if is_straight(module) and all(c.softcap is None and c.sinks is None for c in calls):
-            straight = StraightForward(
-                module,
-                windows=[call.window for call in calls],
-                scalings=[call.scaling for call in calls],
-            )
-            self._forward = straight
-            if agrees(self._probe().logits, reference.logits):
-                n_packed = pack_straight(straight) if can_pack else 0
-                self.notes = (f"straight-line forward, {n_packed} linear layers packed",)
-                return
+        if agrees(self._probe().logits, reference.logits):
+            self.notes += ("straight-line forward",)
+        else:
             self._forward = plain
-        if can_pack:
-            n_packed = pack_modules(module)
-            self.notes = (f"{n_packed} linear layers packed",) if n_packed else ()
+
+    def _pack(self, module: Any) -> None:
+        """Pack the linear layers that are faster so."""
+        can_pack = self.device.type == "cpu" and self.dtype == torch.float32
+        if not can_pack or not is_packing_available():
+            return
+        with cpu_threads(self._n_threads):
+            if isinstance(self._forward, StraightForward):
+                n_packed = pack_straight(self._forward)
+            else:
+                n_packed = pack_modules(module)
+        self.notes += (f"{n_packed} linear layers packed",)
 
 
 @contextmanager

@@ -1,9 +1,14 @@
 """Reads a model's configuration and refuses, before any weight is read, what cannot run here."""
 
 import inspect
+import socket
+from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
+from huggingface_hub import constants
 from huggingface_hub.errors import HFValidationError
 from transformers import AutoConfig
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
@@ -13,6 +18,7 @@ from engine.models.checkpoint import check_gguf
 from engine.models.pretrained_gguf import gguf_errors
 from engine.wire.config import ConfigError
 
+_HUB_SECONDS = 5.0
 _LAYER_KINDS = frozenset({"full_attention", "sliding_attention", "attention"})
 # What a configuration says when its layers keep something other than keys and values per token.
 _FOREIGN_FIELDS = (
@@ -38,9 +44,30 @@ def source_arguments(reference: Reference) -> dict[str, Any]:
             "local_files_only": True,
         }
     arguments: dict[str, Any] = {"pretrained_model_name_or_path": reference.location}
-    if reference.source is Source.FOLDER:
+    if is_local(reference):
         arguments["local_files_only"] = True
     return arguments
+
+
+def is_local(reference: Reference) -> bool:
+    """Whether its files are to be had from this machine alone, the hub's cache included."""
+    return reference.source is not Source.HUB or not is_hub_reachable()
+
+
+@cache
+def is_hub_reachable() -> bool:
+    """Whether the hub answers; asked once, because its client retries for half a minute."""
+    if constants.HF_HUB_OFFLINE:
+        return False
+    if getproxies():  # the proxy knows the way; let the client find out
+        return True
+    address = urlsplit(constants.ENDPOINT)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        with socket.create_connection((address.hostname or "", port), timeout=_HUB_SECONDS):
+            return True
+    except OSError:
+        return False
 
 
 def read_config(reference: Reference, *, trust_remote_code: bool) -> Any:
@@ -114,11 +141,14 @@ def _unsupported(name: str, kind: str, why: str) -> ConfigError:
 
 
 def _unreachable(reference: Reference, error: BaseException) -> ConfigError:
-    if reference.source is Source.HUB:
-        tried = "" if reference.name == reference.location else f" ({reference.location})"
-        return ConfigError(
-            f"{reference.name}{tried} is no model of the catalogue, no folder here, and could not "
-            "be fetched from the Hugging Face hub: check the name and the connection, or pick an "
-            f"installed one from `specscope models`. The hub said: {first_line(error)}"
-        )
-    return ConfigError(f"{reference.name} cannot be read: {first_line(error)}")
+    if reference.source is not Source.HUB:
+        return ConfigError(f"{reference.name} cannot be read: {first_line(error)}")
+    tried = "" if reference.name == reference.location else f" ({reference.location})"
+    if is_hub_reachable():
+        reason = f"the Hugging Face hub did not give it: {first_line(error)}"
+    else:
+        reason = "it is not in the cache of the Hugging Face hub, which cannot be reached."
+    return ConfigError(
+        f"{reference.name}{tried} is no folder here, and {reason} Check the name and the "
+        "connection, or pick an installed model from `specscope models`."
+    )

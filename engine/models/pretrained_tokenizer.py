@@ -8,7 +8,7 @@ from huggingface_hub.errors import HFValidationError
 from transformers import AutoTokenizer, GenerationConfig
 
 from engine.models.catalog import Reference, Source
-from engine.models.pretrained_config import first_line, source_arguments
+from engine.models.pretrained_config import first_line, is_local, source_arguments
 from engine.models.pretrained_gguf import gguf_errors
 from engine.models.token_bytes import is_byte_level, vocabulary_bytes
 from engine.models.vocabulary import Vocabulary
@@ -112,7 +112,7 @@ def read_eos_ids(reference: Reference, backend: Any, config: Any) -> frozenset[i
     if reference.source is not Source.GGUF:
         try:
             generation = GenerationConfig.from_pretrained(
-                reference.location, local_files_only=reference.source is Source.FOLDER
+                reference.location, local_files_only=is_local(reference)
             )
             found.append(generation.eos_token_id)
         except (OSError, HFValidationError, json.JSONDecodeError):

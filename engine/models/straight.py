@@ -15,6 +15,7 @@ from engine.models.packed import PlainLinear
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 _STATIC_ROPE_TYPES = frozenset({"default", "linear", "llama3", "yarn"})
+_FIRST_POSITIONS = 4096  # rows of the first table of rotations; it doubles as contexts grow
 _LAYER_PARTS = frozenset({"self_attn", "mlp", "input_layernorm", "post_attention_layernorm"})
 _ATTENTION_PARTS = frozenset({"q_proj", "k_proj", "v_proj", "o_proj"})
 _QK_NORMS = frozenset({"q_norm", "k_norm"})
@@ -122,7 +123,7 @@ class StraightForward:
         of the sines negated: rotating is then x * cos + swapped halves of x * sin."""
         n_positions = max(batch.context_lengths)
         if n_positions > self._cosines.shape[0]:
-            size = 1024
+            size = _FIRST_POSITIONS
             while size < n_positions:
                 size *= 2
             positions = torch.arange(size, device=self.embedding.device)[None]

@@ -1,7 +1,9 @@
 """Choices made once per model by measuring: packed or plain layers, one CPU thread or all."""
 
-import statistics
+import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -11,7 +13,8 @@ from engine.models.straight import LINEAR_PARTS, StraightForward
 
 _MAX_MEASURED_PARAMETERS = 50_000_000  # above, every thread pays
 _TRIAL_WIDTHS = (1, 1, 1, 5)  # plain or drafting steps mostly, a verification now and then
-_N_TRIALS = 7
+_N_TRIALS = 5
+_HOPELESS = 2.0
 _LEAST_GAIN = 1.1  # below, the other cores are better left to others
 
 
@@ -41,16 +44,25 @@ def choose_threads(forward: Forward, *, n_parameters: int, n_ids: int) -> int:
     batches = [
         probe_batch(0, width, n_ids=n_ids, device=torch.device("cpu")) for width in _TRIAL_WIDTHS
     ]
-    taken: dict[int, list[int]] = {1: [], n_all: []}
-    try:
-        for _ in range(_N_TRIALS):
-            for n_threads, times in taken.items():
-                torch.set_num_threads(n_threads)
+    best = {1: math.inf, n_all: math.inf}
+    for _ in range(_N_TRIALS):
+        for n_threads in best:
+            with cpu_threads(n_threads):
                 start = time.perf_counter_ns()
                 for batch in batches:
                     forward(batch, ProbeStore(), batch.token_ids.shape[1])
-                times.append(time.perf_counter_ns() - start)
+                best[n_threads] = min(best[n_threads], time.perf_counter_ns() - start)
+        if best[n_all] > _HOPELESS * best[1]:  # others use the cores: no need to look again
+            break
+    return n_all if best[1] >= _LEAST_GAIN * best[n_all] else 1
+
+
+@contextmanager
+def cpu_threads(n_threads: int | None) -> Iterator[None]:
+    """That many threads for torch inside; None leaves the number alone."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n_threads or before)
+    try:
+        yield
     finally:
-        torch.set_num_threads(n_all)
-    gain = statistics.median(taken[1]) / statistics.median(taken[n_all])
-    return n_all if gain >= _LEAST_GAIN else 1
+        torch.set_num_threads(before)

@@ -94,8 +94,8 @@ def test_a_narrower_dtype_halves_the_weights(target, dtype):
 def test_packing_changes_no_choice(target):
     packed, _ = load(target, packed=True)
     plain, _ = load(target, packed=False)
-    assert packed.target.notes
-    assert not plain.target.notes
+    assert "straight-line forward" in packed.target.notes
+    assert "straight-line forward" not in plain.target.notes
     for width in range(1, 10):
         batch = probe_batch(0, width, n_ids=300, device=torch.device("cpu"))
         ours, theirs = (
@@ -244,14 +244,18 @@ def test_not_enough_memory_is_foreseen(target, monkeypatch):
     assert "free" in sentence
 
 
-def test_a_hub_model_that_cannot_be_fetched(monkeypatch):
-    def offline(*_arguments, **_keywords):
-        raise OSError("We couldn't connect to 'https://huggingface.co'.")
+@pytest.mark.parametrize("is_reachable", [False, True])
+def test_a_hub_model_that_cannot_be_fetched(monkeypatch, is_reachable):
+    def fail(*_arguments, local_files_only=False, **_keywords):
+        assert local_files_only is not is_reachable
+        raise OSError("We couldn't find it.")
 
-    monkeypatch.setattr("transformers.AutoConfig.from_pretrained", offline)
+    monkeypatch.setattr("transformers.AutoConfig.from_pretrained", fail)
+    monkeypatch.setattr("engine.models.pretrained_config.is_hub_reachable", lambda: is_reachable)
     sentence = refusal("qwen2.5-0.5b")
     assert "Qwen/Qwen2.5-0.5B-Instruct" in sentence
     assert "specscope models" in sentence
+    assert ("couldn't find it" in sentence) == is_reachable
 
 
 def test_devices():
