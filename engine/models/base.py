@@ -10,21 +10,22 @@ from engine.theory.shape import ModelShape
 
 @dataclass(eq=False, slots=True)  # not frozen: one is made for every forward, and freezing costs
 class ForwardBatch:
-    """One forward of several sequences. Rows are padded on the **left**, so that the last column is the
-    newest token of every row; padding is written to a scratch slot that no row reads.
+    """One forward of several sequences. Rows are padded on the **left**, so that the last column is
+    the newest token of every row; padding is written to a scratch slot that no row reads.
 
-    Where the positions lie in the store is told in one of two ways. A single row whose slots lie side by
-    side is a ``context_run``: no index, no gather. All else has ``write_slots`` and ``context_slots``,
-    which list the slots of this forward's tokens and, per row, of positions 0, 1, 2, ... up to and
-    including them, padded on the right with the scratch slot.
+    Where the positions lie in the store is told in one of two ways. A single row whose slots lie
+    side by side is a ``context_run``: no index, no gather. All else has ``write_slots`` and
+    ``context_slots``, which list the slots of this forward's tokens and, per row, of positions 0,
+    1, 2, ... up to and including them, padded on the right with the scratch slot.
     """
 
     token_ids: torch.Tensor  # [batch, width] int64
     positions: torch.Tensor  # [batch, width] int64; 0 for padding
     write_slots: torch.Tensor | None  # [batch * width] int64
     context_slots: torch.Tensor | None  # [batch, n_context] int64
-    # [batch, 1, width, n_context] bool, True where a query may look; None where the plain rule is enough:
-    # one row that reads all (width 1), or one row that starts at position 0 (lower triangle).
+    # [batch, 1, width, n_context] bool, True where a query may look; None where the plain rule is
+    # enough: one row that reads all (width 1), or one row that starts at position 0 (lower
+    # triangle).
     mask: torch.Tensor | None
     context_run: tuple[int, int] | None  # (first slot, n_context)
     context_lengths: tuple[int, ...]  # per row, tokens of this forward included
@@ -37,8 +38,9 @@ class KvStore(Protocol):
     def update(
         self, layer: int, keys: torch.Tensor, values: torch.Tensor, batch: ForwardBatch
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write ``keys`` and ``values`` [batch, n_kv_heads, width, head_dim] to the batch's write slots and
-        return the context [batch, n_kv_heads, n_context, head_dim], a view where the run allows it."""
+        """Write ``keys`` and ``values`` [batch, n_kv_heads, width, head_dim] to the batch's write
+        slots and return the context [batch, n_kv_heads, n_context, head_dim], a view where the run
+        allows it."""
         ...
 
 
@@ -58,7 +60,8 @@ class CausalModel(Protocol):
         """Run the batch, reading and writing ``store``.
 
         Returns:
-            Logits [batch, n_logits, vocab_size] of the last ``n_logits`` columns, in the model's dtype.
+            Logits [batch, n_logits, vocab_size] of the last ``n_logits`` columns, in the model's
+            dtype.
         """
         ...
 
@@ -74,8 +77,9 @@ class Tokenizer(Protocol):
     eos_ids: frozenset[int]
 
     def encode(self, text: str, *, chat: bool) -> list[int]:
-        """Ids of a prompt, special tokens as the model wants them. ``chat`` wraps it in the model's own
-        template. Raises ConfigError when there is no template or nothing is left of the text."""
+        """Ids of a prompt, special tokens as the model wants them. ``chat`` wraps it in the model's
+        own template. Raises ConfigError when there is no template or nothing is left of the
+        text."""
         ...
 
     def decode(self, token_ids: list[int]) -> str:

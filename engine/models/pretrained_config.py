@@ -104,8 +104,13 @@ def check_architecture(config: Any, *, name: str) -> None:
     kind = str(getattr(config, "model_type", "unknown"))
     if getattr(config, "is_encoder_decoder", False):
         raise _unsupported(name, kind, "has an encoder and a decoder")
+    if config.get_text_config() is not config:
+        raise _unsupported(name, kind, "takes more than text")
+    if getattr(config, "is_decoder", None) is False and not kind.startswith("gpt_neox"):
+        raise _unsupported(name, kind, "looks at tokens on both sides")
+    settings = vars(config)
     for field, description in _FOREIGN_FIELDS:
-        if getattr(config, field, None):
+        if settings.get(field):
             raise _unsupported(name, kind, description)
     layer_types = getattr(config, "layer_types", None) or ()
     foreign = sorted(set(layer_types) - _LAYER_KINDS)
