@@ -15,7 +15,7 @@ from engine.gamma import GammaPolicy
 from engine.kv.base import ForwardRow
 from engine.readings import Readings, read
 from engine.rejection import Verdict, judge
-from engine.sampling import SamplingParams, finite_rows, probabilities
+from engine.sampling import SamplingParams, are_usable, probabilities
 from engine.scheduler import Scheduler
 from engine.speaker import StepSpeaker
 from engine.step_plan import Plan
@@ -128,7 +128,7 @@ class DecodeLoop:
     ) -> tuple[list[Verdict], list[Readings]]:
         verdicts, readings = [], []
         for plan, draft, rows in zip(plans, drafts, logits, strict=True):
-            if not bool(finite_rows(rows).all()):
+            if not all(are_usable(rows.amax(-1).tolist())):
                 raise NonFiniteTarget(
                     f"The target gave non-finite logits after {len(plan.sequence.token_ids)} "
                     f"tokens of sequence {plan.sequence.sequence_id}: try another dtype, or "

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import torch
+
 from engine.calibration import Calibration, calibrate
 from engine.decode_loop import DecodeLoop
 from engine.forward import RoleRunner
@@ -87,9 +89,10 @@ class Engine:
     def step(self) -> None:
         """One engine step; calibrates before the first, and again when the context has grown
         much."""
-        if self.config.calibrate:
-            self._calibrate_when_due()
-        self._loop.step()
+        with torch.inference_mode():
+            if self.config.calibrate:
+                self._calibrate_when_due()
+            self._loop.step()
 
     def set_gamma(self, gamma: int | str) -> None:
         """From the next step on. Raises ConfigError when it is out of range or above what this run

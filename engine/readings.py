@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.drafters.base import Draft
-from engine.sampling import raw_readings
+from engine.sampling import raw_confidences, raw_readings
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,15 @@ def read(
         token_ids: [n_drafted] int64, the draft.
     """
     n_drafted = len(draft)
-    column = torch.nn.functional.pad(token_ids, (0, 1))  # the last row's token does not matter
+    # The last row's token does not matter: only its entropy is kept.
+    readings = raw_readings(target_logits, torch.nn.functional.pad(token_ids, (0, 1)))
     if draft.logits is None:
-        readings = raw_readings(target_logits, column)
         draft_confidences = [1.0] * n_drafted  # looked up, not guessed
-        confidences, entropies = readings.confidences, readings.entropies
     else:
-        logits = torch.cat((draft.logits.to(target_logits.dtype), target_logits))
-        readings = raw_readings(logits, torch.cat((token_ids, column)))
-        draft_confidences = readings.confidences[:n_drafted]
-        confidences = readings.confidences[n_drafted:]
-        entropies = readings.entropies[n_drafted:]
+        draft_confidences = raw_confidences(draft.logits, token_ids)
     return Readings(
         draft_confidences=tuple(draft_confidences),
-        target_confidences=tuple(confidences[:n_drafted]),
-        target_entropies=tuple(entropies[:n_drafted]),
-        extra_entropy=entropies[n_accepted],
+        target_confidences=tuple(readings.confidences[:n_drafted]),
+        target_entropies=tuple(readings.entropies[:n_drafted]),
+        extra_entropy=readings.entropies[n_accepted],
     )

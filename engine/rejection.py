@@ -41,10 +41,10 @@ def judge(
     """Accept, reject, discard; recover or add a bonus.
 
     Args:
-        token_ids: [n_drafted] int64, drawn from ``draft_probs``. draft_probs: [n_drafted, n_tokens]
-        float32, exactly the distributions drawn from. A row that holds
-            anything but finite numbers is treated as no distribution: its token is rejected
-            untested and the replacement comes from the target.
+        token_ids: [n_drafted] int64, drawn from ``draft_probs``.
+        draft_probs: [n_drafted, n_tokens] float32, exactly the distributions drawn from. A row
+            that holds anything but finite numbers is treated as no distribution: its token is
+            rejected untested and the replacement comes from the target.
         target_probs: [n_drafted + 1, n_tokens] float32, finite.
         uniforms: n_drafted numbers in [0, 1), for the tests.
         extra_uniform: the number in [0, 1) that draws the extra token.

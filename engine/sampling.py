@@ -4,6 +4,7 @@ Temperature 0 is not a branch of the algorithm: it makes one-hot distributions, 
 downstream treats them like any other.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -26,14 +27,14 @@ def probabilities(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
     """The distributions that tokens are drawn from.
 
     Args:
-        logits: [n_rows, n_tokens], finite or -inf; see ``finite_rows``.
+        logits: [n_rows, n_tokens], finite or -inf; see ``are_usable``.
 
     Returns:
         [n_rows, n_tokens] float32, each row sums to 1 up to rounding. Rows of logits that are not
-        usable come out as NaN or as an arbitrary one-hot: check ``finite_rows`` first.
+        usable come out as NaN or as an arbitrary one-hot: check ``are_usable`` first.
     """
     if params.temperature == 0.0:
-        return one_hot(logits.argmax(-1), logits.shape[-1])
+        return one_hot(greedy(logits), logits.shape[-1])
     # Shifted so that the largest is 0: a small temperature, or a huge logit, overflows to nothing
     # worse than -inf.
     scaled = logits.float() - logits.amax(-1, keepdim=True)
@@ -53,16 +54,42 @@ def probabilities(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
     return probs
 
 
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Tokens, and exactly the distributions they were drawn from."""
+
+    token_ids: torch.Tensor  # [n_rows] int64
+    probs: torch.Tensor  # [n_rows, n_tokens] float32
+
+
+def sample(logits: torch.Tensor, params: SamplingParams, uniforms: list[float]) -> Sampled:
+    """One token per row of ``logits`` [n_rows, n_tokens]. Rows that are not usable
+    give some token or an index past the last: do not use it."""
+    probs = probabilities(logits, params)
+    if params.temperature == 0.0:  # inverting a one-hot distribution gives its 1 for any uniform
+        return Sampled(greedy(logits), probs)
+    numbers = torch.tensor(uniforms, dtype=torch.float64, device=logits.device)
+    return Sampled(draw(probs, numbers), probs)
+
+
+def greedy(logits: torch.Tensor) -> torch.Tensor:
+    """[n_rows] int64: the index of each row's largest entry, the first of equal ones."""
+    if logits.dtype == torch.float32 and not logits.is_cuda:
+        # NumPy's argmax is vectorised where torch's on the CPU is not: ten times as fast.
+        return torch.from_numpy(logits.numpy().argmax(-1))
+    return logits.argmax(-1)
+
+
 def one_hot(token_ids: torch.Tensor, n_tokens: int) -> torch.Tensor:
     """[n_rows] ids to [n_rows, n_tokens] float32 with a single 1 per row."""
     probs = torch.zeros((token_ids.shape[0], n_tokens), device=token_ids.device)
     return probs.scatter_(-1, token_ids[:, None], 1.0)
 
 
-def finite_rows(logits: torch.Tensor) -> torch.Tensor:
-    """[n_rows] bool: rows without NaN and +inf and with at least one finite entry (the maximum of a
-    row is NaN, +inf or -inf otherwise)."""
-    return logits.amax(-1).isfinite()
+def are_usable(row_maxima: list[float]) -> list[bool]:
+    """Whether rows of logits with these maxima hold something to draw from: the maximum of a row
+    with NaN or +inf, or with nothing but -inf, is not finite."""
+    return [math.isfinite(maximum) for maximum in row_maxima]
 
 
 def draw(probs: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
@@ -95,13 +122,22 @@ def raw_readings(logits: torch.Tensor, token_ids: torch.Tensor) -> RawReadings:
     """Confidence and entropy of each row at temperature 1.
 
     Args:
-        logits: [n_rows, n_tokens]; rows must pass ``finite_rows``.
+        logits: [n_rows, n_tokens]; rows must be usable.
         token_ids: [n_rows] int64.
     """
     log_probs = logits.float().log_softmax(-1)
-    probs = log_probs.exp()
     # -inf logits give 0 * -inf = NaN: such tokens add nothing to the entropy.
-    entropies = -(probs * log_probs.clamp(min=-1e4)).sum(-1)
-    numbers = torch.stack((probs.gather(-1, token_ids[:, None]).squeeze(-1), entropies))
-    confidences, entropy_list = numbers.clamp(min=0.0).tolist()
-    return RawReadings([min(1.0, value) for value in confidences], entropy_list)
+    entropies = torch.linalg.vecdot(log_probs.exp(), log_probs.clamp(min=-1e4)).neg_()
+    chosen = log_probs.gather(-1, token_ids[:, None]).squeeze(-1)
+    log_confidences, entropy_list = torch.stack((chosen, entropies)).tolist()
+    return RawReadings(
+        [math.exp(min(0.0, each)) for each in log_confidences],
+        [max(0.0, each) for each in entropy_list],
+    )
+
+
+def raw_confidences(logits: torch.Tensor, token_ids: torch.Tensor) -> list[float]:
+    """The first half of ``raw_readings``, for those who want no more."""
+    log_probs = logits.float().log_softmax(-1)
+    chosen: list[float] = log_probs.gather(-1, token_ids[:, None]).squeeze(-1).tolist()
+    return [math.exp(min(0.0, each)) for each in chosen]

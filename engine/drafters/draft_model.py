@@ -7,7 +7,7 @@ import torch
 from engine.drafters.base import Draft, DraftRequest
 from engine.forward import RoleRunner
 from engine.kv.base import ForwardRow, KvCache
-from engine.sampling import SamplingParams, draw, finite_rows, probabilities
+from engine.sampling import SamplingParams, are_usable, sample
 from engine.sequence import Sequence
 from engine.telemetry.spans import DRAFT_FORWARD
 
@@ -93,20 +93,18 @@ class DraftModelDrafter:
         self, active: Items[_Growing], logits: torch.Tensor, params: SamplingParams
     ) -> None:
         """Draw one token for each from ``logits`` [n_active, n_tokens]."""
-        probs = probabilities(logits, params)
-        uniforms = torch.tensor(
-            [g.request.uniforms[len(g.token_ids)] for g in active],
-            dtype=torch.float64,
-            device=logits.device,
-        )
-        # One transfer: the drawn ids, -1 where the row holds nothing to draw from.
-        drawn = torch.where(finite_rows(logits), draw(probs, uniforms), -1).tolist()
-        for index, (each, token_id) in enumerate(zip(active, drawn, strict=True)):
-            if token_id < 0:
+        uniforms = [g.request.uniforms[len(g.token_ids)] for g in active]
+        sampled = sample(logits, params, uniforms)
+        # One transfer for all that the host needs: [2, n_active]; float64 holds every id exactly.
+        drawn, maxima = torch.stack((sampled.token_ids.double(), logits.amax(-1).double())).tolist()
+        usable = are_usable(maxima)
+        for index, each in enumerate(active):
+            if not usable[index]:
                 each.n_non_finite += 1
                 continue
+            token_id = int(drawn[index])
             each.token_ids.append(token_id)
-            each.probs.append(probs[index])
+            each.probs.append(sampled.probs[index])
             each.logits.append(logits[index])
             each.pending = [token_id]
 

@@ -169,20 +169,18 @@ class SlotCache(ABC):
         slots = table.slots(0, length)  # raises past the table
         run_start = table.run_start(length)
         positions = self._counting[start:length]  # [width]
+        write_slots = context_slots = mask = None
         if run_start is None:
-            context_slots = torch.from_numpy(slots.copy()).to(device)
-        else:
-            context_slots = self._counting[run_start : run_start + length]
-        if width == 1 or start == 0:
-            mask = None
-        else:
+            context_slots = torch.from_numpy(slots.copy()).to(device)[None]
+            write_slots = context_slots[0, start:]
+        if width > 1 and start > 0:
             mask = (self._counting[:length] <= positions[:, None])[None, None]
         table.length = length
         return ForwardBatch(
-            token_ids=torch.tensor([row.token_ids], dtype=torch.int64, device=device),
+            token_ids=torch.tensor([row.token_ids], device=device),
             positions=positions[None],
-            write_slots=context_slots[start:],
-            context_slots=context_slots[None],
+            write_slots=write_slots,
+            context_slots=context_slots,
             mask=mask,
             context_run=None if run_start is None else (run_start, length),
             context_lengths=(length,),
@@ -202,6 +200,8 @@ class SlotCache(ABC):
                 key_slots[first:stop].transpose(0, 1)[None],
                 value_slots[first:stop].transpose(0, 1)[None],
             )
+        assert batch.write_slots is not None
+        assert batch.context_slots is not None
         n_rows, n_kv_heads, width, head_dim = keys.shape
         flat = (n_rows * width, n_kv_heads, head_dim)
         key_slots.index_copy_(0, batch.write_slots, keys.transpose(1, 2).reshape(flat))

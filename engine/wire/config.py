@@ -1,4 +1,5 @@
-"""RunConfig: the settings of a run, validated on construction with sentences a person can act on."""
+"""RunConfig: the settings of a run, validated on construction with sentences a person can act
+on."""
 
 import math
 
@@ -20,18 +21,17 @@ def check_gamma(gamma: int | str) -> None:
     """Raise ConfigError unless ``gamma`` is "auto" or a whole number in 0..MAX_GAMMA."""
     if gamma == "auto":
         return
-    if isinstance(gamma, str) or isinstance(gamma, bool) or not 0 <= gamma <= MAX_GAMMA:
+    if isinstance(gamma, str | bool) or not 0 <= gamma <= MAX_GAMMA:
         raise ConfigError(
-            f"gamma is {gamma!r}: give a whole number from 0 (plain decoding) to {MAX_GAMMA}, or auto."
+            f"gamma is {gamma!r}: give a whole number from 0 (plain decoding) to {MAX_GAMMA}, "
+            "or auto."
         )
 
 
 def check_sampling(temperature: float, top_k: int, top_p: float) -> None:
     """Raise ConfigError unless 0 <= temperature <= 10, top_k >= 0 and 0 < top_p <= 1."""
     if not math.isfinite(temperature) or not 0.0 <= temperature <= 10.0:
-        raise ConfigError(
-            f"temperature is {temperature}: give a number from 0 (greedy) to 10."
-        )
+        raise ConfigError(f"temperature is {temperature}: give a number from 0 (greedy) to 10.")
     if top_k < 0:
         raise ConfigError(f"top-k is {top_k}: give 0 (off) or the number of tokens to keep.")
     if not math.isfinite(top_p) or not 0.0 < top_p <= 1.0:
@@ -39,8 +39,8 @@ def check_sampling(temperature: float, top_k: int, top_p: float) -> None:
 
 
 class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """What to run and how. ``target`` and ``draft`` are names of ``specscope models``, folders, ``.gguf``
-    files or hub ids; ``draft`` may also be "ngram", "composite" or "none".
+    """What to run and how. ``target`` and ``draft`` are names of ``specscope models``, folders,
+    ``.gguf`` files or hub ids; ``draft`` may also be "ngram", "composite" or "none".
 
     Raises:
         ConfigError: on construction, with a sentence, when a setting is out of range.
@@ -63,7 +63,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
     batch: int = 1  # sequences decoded together
     block_size: int = 16
     allocation: str = "paged"
-    n_blocks: int | None = None  # per role; None: enough for the batch at full context, memory allowing
+    n_blocks: int | None = None  # per role; None: for the batch at full context, if it fits
     chat: bool = False
     device: str = "auto"
     dtype: str = "auto"  # bfloat16 on CUDA, float32 on the CPU

@@ -1,11 +1,12 @@
 """Everything the engine can say: small frozen structs, flat enough for SQL to read.
 
-An event says what *happened*, in the past participle. Fields are numbers, strings, enums and tuples of
-those; a reading that is missing is ``None``, never 0, NaN or infinity. Units are in the names: ``_ns``,
-``_bytes``, ``_mw``, ``_c``, ``_mhz``, ``_pct``; ``n_`` is a count; no unit is a ratio or a plain number.
+An event says what *happened*, in the past participle. Fields are numbers, strings, enums and tuples
+of those; a reading that is missing is ``None``, never 0, NaN or infinity. Units are in the names:
+``_ns``, ``_bytes``, ``_mw``, ``_c``, ``_mhz``, ``_pct``; ``n_`` is a count; no unit is a ratio or a
+plain number.
 
-The order in which they may come is the grammar in ``resources/docs/events.md``; ``tests/support/stream_rules.py``
-checks it.
+The order in which they may come is the grammar in ``resources/docs/events.md``;
+``tests/support/stream_rules.py`` checks it.
 """
 
 from enum import StrEnum
@@ -72,9 +73,9 @@ class FinishReason(StrEnum):
 
 
 class EventBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """``ordinal`` counts 0, 1, 2, ... in the order said (a hole means loss); ``t_ns`` is the engine's
-    monotonic clock since ``SessionStarted`` and never decreases with ``ordinal``. Both are stamped by
-    ``engine.telemetry.emitter``; -1 means not yet said."""
+    """``ordinal`` counts 0, 1, 2, ... in the order said (a hole means loss); ``t_ns`` is the
+    engine's monotonic clock since ``SessionStarted`` and never decreases with ``ordinal``. Both are
+    stamped by ``engine.telemetry.emitter``; -1 means not yet said."""
 
     ordinal: int = -1
     t_ns: int = -1
@@ -150,8 +151,8 @@ class SessionEnded(EventBase, frozen=True, kw_only=True, tag="SessionEnded"):
 
 
 class SequenceStarted(EventBase, frozen=True, kw_only=True, tag="SequenceStarted"):
-    """The sequence entered the batch. Said again, with ``n_resumed`` > 0, when a sequence that was set
-    back to free blocks re-enters with the tokens it had already committed."""
+    """The sequence entered the batch. Said again, with ``n_resumed`` > 0, when a sequence that was
+    set back to free blocks re-enters with the tokens it had already committed."""
 
     sequence_id: int
     prompt_text: str
@@ -164,7 +165,8 @@ class SequenceStarted(EventBase, frozen=True, kw_only=True, tag="SequenceStarted
 
 
 class SequenceSetBack(EventBase, frozen=True, kw_only=True, tag="SequenceSetBack"):
-    """No block was free for any sequence: this one gave its blocks back and waits to be computed again."""
+    """No block was free for any sequence: this one gave its blocks back and waits to be computed
+    again."""
 
     sequence_id: int
     n_output_tokens: int
@@ -208,8 +210,8 @@ class DraftProposed(EventBase, frozen=True, kw_only=True, tag="DraftProposed"):
 
 
 class DraftVerified(EventBase, frozen=True, kw_only=True, tag="DraftVerified"):
-    """The verdict, self-contained. Tuples are one entry per draft token, as far as the sequence goes:
-    tokens behind a stop are left out, as if never drafted."""
+    """The verdict, self-contained. Tuples are one entry per draft token, as far as the sequence
+    goes: tokens behind a stop are left out, as if never drafted."""
 
     sequence_id: int
     step: int
@@ -242,7 +244,9 @@ class StepCommitted(EventBase, frozen=True, kw_only=True, tag="StepCommitted"):
     n_drafted: int
     n_accepted: int
     token_ids: tuple[int, ...]
-    token_texts: tuple[str, ...]  # UTF-8 safe: a character split over tokens shows with its last one
+    token_texts: tuple[
+        str, ...
+    ]  # UTF-8 safe: a character split over tokens shows with its last one
     origins: tuple[Origin, ...]
     step_ns: int  # wall time of the engine's step up to this commit
 

@@ -15,7 +15,7 @@ import torch
 import engine.decode_loop
 import engine.drafters.draft_model
 from engine.rejection import judge
-from engine.sampling import draw
+from engine.sampling import Sampled, SamplingParams, draw, greedy, probabilities
 from tests.support.exact_law import chi_squared, exact_probs, p_value, pair_law
 from tests.support.running_engine import RunningEngine
 from tests.support.toy_model import ToyModel, ToyTokenizer
@@ -146,19 +146,26 @@ def test_a_replacement_drawn_from_the_whole_target_is_seen(
 def test_draft_tokens_that_are_no_draws_from_their_distribution_are_seen(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        engine.drafters.draft_model, "draw", lambda probs, uniforms: probs.argmax(-1)
-    )
+    def sample_greedily(
+        logits: torch.Tensor, params: SamplingParams, uniforms: list[float]
+    ) -> Sampled:
+        return Sampled(greedy(logits), probabilities(logits, params))
+
+    monkeypatch.setattr(engine.drafters.draft_model, "sample", sample_greedily)
     assert faulty_p(case) < 1e-6
 
 
 def test_a_draft_at_another_temperature_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Proposed at temperature 0.3, judged as if at 1."""
 
-    def draw_sharply(probs: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
-        return draw(probs ** (1 / 0.3), uniforms)
+    def sample_sharply(
+        logits: torch.Tensor, params: SamplingParams, uniforms: list[float]
+    ) -> Sampled:
+        probs = probabilities(logits, params)
+        numbers = torch.tensor(uniforms, dtype=torch.float64)
+        return Sampled(draw(probs ** (1 / 0.3), numbers), probs)
 
-    monkeypatch.setattr(engine.drafters.draft_model, "draw", draw_sharply)
+    monkeypatch.setattr(engine.drafters.draft_model, "sample", sample_sharply)
     assert faulty_p(Case("toy", 1)) < 1e-6
 
 

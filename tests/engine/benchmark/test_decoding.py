@@ -1,0 +1,53 @@
+"""The four ways on the bundled pair: equal tokens, and figures that add up."""
+
+import pytest
+
+from engine.benchmark.decoding import first_difference, run
+from engine.wire.benchmark import BenchmarkSettings
+from engine.wire.config import ConfigError, RunConfig
+
+PROMPTS = ("def add(first, second):\n", '{"name": "Ada", "age": ')
+
+
+def test_first_difference_is_an_index_or_the_shorter_length() -> None:
+    assert first_difference([1, 2, 3], [1, 5, 3]) == 1
+    assert first_difference([1, 2], [1, 2, 3]) == 2
+    assert first_difference([], [1]) == 0
+
+
+@pytest.mark.parametrize("draft", ["bundled-draft", "ngram", "composite"])
+def test_all_ways_decode_the_same_tokens(draft: str) -> None:
+    config = RunConfig(draft=draft, max_new_tokens=24, gamma=4)
+    told: list[str] = []
+    result = run(
+        BenchmarkSettings(suite="decoding", config=config, prompts=PROMPTS), progress=told.append
+    )
+    assert result["greedy_equal"], result["divergences"]
+    assert result["n_compared"] == len(PROMPTS)
+    assert result["ratios"].keys() == {
+        "speculative_vs_plain",
+        "speculative_vs_transformers_plain",
+        "speculative_vs_transformers_assisted",
+        "plain_vs_transformers_plain",
+    }
+    assert all(ratio > 0 for ratio in result["ratios"].values())
+    assert result["measured_speedup"] == result["ratios"]["speculative_vs_plain"]
+    assert result["tokens_per_second"]["plain"]["n"] == len(PROMPTS)
+    assert 0 < result["overhead_share"] < 1
+    if result["predicted_speedup"] is not None:
+        assert result["verify_width_cost"] > 0
+        assert result["c"] >= 0
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        (RunConfig(temperature=1.0), "leave the temperature at 0"),
+        (RunConfig(gamma="auto"), "give a number"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(config: RunConfig, sentence: str) -> None:
+    settings = BenchmarkSettings(suite="decoding", config=config, prompts=PROMPTS)
+    with pytest.raises(ConfigError, match=sentence):
+        run(settings, progress=lambda _: None)

@@ -1,0 +1,77 @@
+"""``specscope bench``: settings in, tables or JSON out; measuring is tested with the engine."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from engine.wire.benchmark import BenchmarkSettings, ProgramFailed
+from specscope.cli import main
+from tests.specscope.bench_results import RESULTS
+
+Asked = list[BenchmarkSettings]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """What the benchmark was told; it answers with a result of the suite's shape."""
+    settings: Asked = []
+
+    def run_benchmark(told: BenchmarkSettings, **_: Any) -> dict[str, Any]:
+        settings.append(told)
+        return RESULTS[told.suite]
+
+    monkeypatch.setattr("specscope.commands.bench.run_benchmark", run_benchmark)
+    return settings
+
+
+def bench(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["bench", *arguments])
+
+
+def test_the_default_is_ten_prompts_of_held_out_code(asked: Asked) -> None:
+    result = bench("--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) == RESULTS["decoding"]
+    assert asked[0].suite == "decoding"
+    assert len(asked[0].prompts) == 10
+    assert asked[0].config.draft == "bundled-draft"
+
+
+def test_prompts_limit_and_rounds_arrive(asked: Asked, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("a\nb\nc\n")
+    bench("--prompts", str(prompts), "--limit", "2", "--rounds", "3", "--suite", "events", "--json")
+    assert asked[0].prompts == ("a", "b")
+    assert asked[0].n_rounds == 3
+
+
+@pytest.mark.parametrize(
+    ("suite", "words"),
+    [
+        ("decoding", ["1.60 x as fast", "speed-up measured", "equal but for ties", "(a tie)"]),
+        ("cache", ["Rolling back 4 positions", "87.5 %"]),
+        ("events", ["1.0050", "417 bytes each"]),
+    ],
+)
+def test_a_person_gets_tables(asked: Asked, suite: str, words: list[str]) -> None:
+    result = bench("--suite", suite)
+    assert result.exit_code == 0, result.output
+    for word in words:
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize(("is_bad_input", "exit_code"), [(True, 2), (False, 1)])
+def test_a_failure_is_its_sentence(
+    monkeypatch: pytest.MonkeyPatch, is_bad_input: bool, exit_code: int
+) -> None:
+    def fail(told: BenchmarkSettings, **_: Any) -> dict[str, Any]:
+        raise ProgramFailed("no such model", is_bad_input=is_bad_input)
+
+    monkeypatch.setattr("specscope.commands.bench.run_benchmark", fail)
+    result = bench("--json")
+    assert result.exit_code == exit_code
+    assert result.stdout == ""
+    assert "no such model" in result.stderr
