@@ -9,7 +9,7 @@ import torch
 from engine.kv.transformers_cache import AttentionCall, recorded_attention
 from engine.models.base import ForwardBatch, KvStore
 from engine.models.packed import is_packing_available, pack_modules
-from engine.models.pretrained_forward import TransformersForward
+from engine.models.pretrained_forward import TransformersForward, own_logits
 from engine.models.probe import N_PROBE_FORWARDS, Forward, ProbeResult, agrees, run_probe
 from engine.models.straight import StraightForward, is_straight
 from engine.models.tuning import choose_threads, cpu_threads, pack_straight
@@ -47,6 +47,8 @@ class PretrainedModel:
         self._forward: Forward = TransformersForward(module)
         with torch.inference_mode(), _refusing(name), recorded_attention(config) as calls:
             reference = self._probe()
+        with torch.inference_mode(), _refusing(name):
+            self._compare(own_logits(module, reference.token_ids), reference)
         self._kv_shapes = _checked_kv_shapes(reference, calls, config=config, name=name)
         calls = calls[: len(self._kv_shapes)]
         self.vocab_size = int(reference.logits.shape[-1])
@@ -84,6 +86,17 @@ class PretrainedModel:
         with cpu_threads(1 if self.device.type == "cpu" else None):
             return run_probe(self._forward, n_ids=self._n_ids, device=self.device)
 
+    def _compare(self, wanted: torch.Tensor, probe: ProbeResult) -> None:
+        """Refuse a model that our cache and attention change, to the extent that dtype tells."""
+        if agrees(probe.logits, wanted):
+            return
+        if self.dtype == torch.float32:
+            raise ConfigError(
+                f"{self.name} gives other logits with our cache than with its own attention, so it "
+                "cannot be decoded here: pick a model of the Llama, Qwen, Mistral or Gemma family."
+            )
+        self.notes += ("logits in this dtype depend on how many tokens are run at once",)
+
     def _straighten(
         self, module: Any, calls: Sequence[AttentionCall], reference: ProbeResult
     ) -> None:
@@ -120,6 +133,8 @@ def _refusing(name: str) -> Iterator[None]:
     """Turns what an incompatible model raises on its first forward into a ConfigError."""
     try:
         yield
+    except ConfigError:
+        raise
     except (RuntimeError, ValueError, TypeError, AttributeError, LookupError) as error:
         reason = (str(error).splitlines() or ["no message"])[0]
         raise ConfigError(

@@ -37,3 +37,18 @@ class TransformersForward:
             **arguments,
         ).logits
         return logits[:, -n_logits:]
+
+
+def own_logits(module: Any, token_ids: torch.Tensor) -> torch.Tensor:
+    """What ``module`` says of ``token_ids`` [1, width] with its own attention and no cache,
+    [width, vocab_size]; call under inference_mode."""
+    config = module.config
+    ours = config._attn_implementation
+    config._attn_implementation = "eager"
+    try:
+        logits: torch.Tensor = module.forward(
+            input_ids=token_ids, use_cache=False, return_dict=True
+        ).logits
+    finally:
+        config._attn_implementation = ours
+    return logits[0]

@@ -59,6 +59,7 @@ def probe_batch(first: int, width: int, *, n_ids: int, device: torch.device) -> 
 class ProbeResult:
     """Logits of a prefill, a verification and a single token; and the store they went through."""
 
+    token_ids: torch.Tensor  # [1, PREFILL_WIDTH + VERIFY_WIDTH + 1]
     logits: torch.Tensor  # [PREFILL_WIDTH + VERIFY_WIDTH + 1, vocab_size]
     store: ProbeStore
 
@@ -66,13 +67,14 @@ class ProbeResult:
 def run_probe(forward: Forward, *, n_ids: int, device: torch.device) -> ProbeResult:
     """Run ``forward`` over one made-up sequence the three ways decoding does."""
     store = ProbeStore()
-    logits = []
+    token_ids, logits = [], []
     first = 0
     for width in (PREFILL_WIDTH, VERIFY_WIDTH, 1):
         batch = probe_batch(first, width, n_ids=n_ids, device=device)
+        token_ids.append(batch.token_ids)
         logits.append(forward(batch, store, width)[0])
         first += width
-    return ProbeResult(torch.cat(logits), store)
+    return ProbeResult(torch.cat(token_ids, 1), torch.cat(logits), store)
 
 
 def agrees(logits: torch.Tensor, reference: torch.Tensor) -> bool:

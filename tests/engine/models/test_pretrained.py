@@ -66,6 +66,20 @@ def test_a_model_that_ignores_our_cache_is_refused():
         PretrainedModel(module, name="odd")
 
 
+def test_a_model_that_our_cache_would_change_is_refused(monkeypatch):
+    module = llama()
+    layer = module.model.layers[1]
+    own = layer.forward
+
+    def forward(hidden, *, attention_mask=None, **options):
+        # Looks at the whole forward, so that the cut into forwards matters.
+        return own(hidden, attention_mask=attention_mask, **options) + hidden.mean(1, keepdim=True)
+
+    monkeypatch.setattr(layer, "forward", forward)
+    with pytest.raises(ConfigError, match="gives other logits with our cache"):
+        PretrainedModel(module, name="odd")
+
+
 def test_logits_carry_no_gradient():
     model = PretrainedModel(llama(), name="tiny")
     logits = model.forward(probe_batch(0, 3, n_ids=50, device=CPU), ProbeStore(), n_logits=1)
