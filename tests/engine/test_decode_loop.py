@@ -51,7 +51,7 @@ def test_greedy_text_is_plain_greedy_text(
         drafter, gamma=gamma, batch=batch, allocation=allocation, block_size=block_size
     )
     running.run(*PROMPTS)
-    assert list(running.outputs()[index] for index in range(5)) == TEXTS
+    assert [running.outputs()[index] for index in range(5)] == TEXTS
     for index in range(5):
         assert running.finished(index).reason is FinishReason.LENGTH
 
@@ -260,7 +260,7 @@ def test_a_non_finite_target_is_an_error_and_no_token(
     running.step()
     running.step()
     before = running.output()
-    with pytest.raises(NonFiniteTarget, match="non-finite logits after .* of sequence 0"):
+    with pytest.raises(NonFiniteTarget, match=r"non-finite logits after .* of sequence 0"):
         running.step()
     assert running.output() == before
     assert len(running.verified()) == len(running.all(StepCommitted)) == 2

@@ -1,0 +1,103 @@
+"""Parts put together: caches of the right size, the drafter that was named."""
+
+import json
+from typing import Any
+
+import pytest
+import torch
+
+from engine import assembly
+from engine.assembly import free_memory, make_cache, make_drafter, model_loaded
+from engine.drafters.composite import CompositeDrafter
+from engine.drafters.draft_model import DraftModelDrafter
+from engine.drafters.ngram import NgramDrafter
+from engine.drafters.none import NoDrafter
+from engine.kv.contiguous_cache import ContiguousCache
+from engine.kv.paged_cache import PagedCache
+from engine.wire.config import RunConfig
+from engine.wire.events import CacheCreated, ModelLoaded, Role
+from tests.support.running_engine import RunningEngine
+from tests.support.toy_model import ToyModel
+
+TARGET = ToyModel(24, seed=1, context_length=100)
+DRAFT = ToyModel(24, seed=2, context_length=50)
+
+
+@pytest.mark.parametrize(
+    ("draft", "kind"),
+    [
+        ("toy", DraftModelDrafter),
+        ("composite", CompositeDrafter),
+        ("ngram", NgramDrafter),
+        ("none", NoDrafter),
+    ],
+)
+def test_the_drafter_that_was_named(draft: str, kind: type) -> None:
+    runner = RunningEngine(TARGET, DRAFT).drafter._runner
+    config = RunConfig(draft=draft)
+    without = draft in ("ngram", "none")
+    made = make_drafter(config, None if without else runner, n_tokens=24, device=TARGET.device)
+    assert type(made) is kind
+
+
+@pytest.mark.parametrize("draft", ["toy", "composite"])
+def test_gamma_zero_needs_no_draft_model(draft: str) -> None:
+    running = RunningEngine(TARGET, draft=draft, gamma=0, max_new_tokens=3)
+    running.run([1, 2])
+    assert len(running.output()) == 3
+    assert [event.role for event in running.all(CacheCreated)] == [Role.TARGET]
+
+
+def test_no_drafter_decodes_plainly_whatever_gamma_says() -> None:
+    running = RunningEngine(TARGET, draft="none", gamma=4, max_new_tokens=3)
+    running.run([1, 2])
+    assert [(event.gamma, event.reason) for event in running.proposed()] == [
+        (0, "plain decoding")
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_blocks", "kind"),
+    [
+        ({"batch": 1}, 7, PagedCache),  # 100 positions
+        ({"batch": 3}, 21, PagedCache),
+        ({"batch": 3, "block_size": 32}, 12, PagedCache),
+        ({"batch": 3, "n_blocks": 5}, 5, PagedCache),
+        ({"batch": 2, "allocation": "contiguous"}, 14, ContiguousCache),
+    ],
+)
+def test_a_cache_for_the_batch_at_full_context(
+    settings: dict[str, Any], n_blocks: int, kind: type
+) -> None:
+    cache = make_cache(Role.TARGET, TARGET, RunConfig(**settings), say=lambda event: None)
+    assert (type(cache), cache.n_blocks) == (kind, n_blocks)
+
+
+def test_or_what_a_quarter_of_the_free_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = RunConfig(batch=32)
+    per_block = 16 * 2 * 16 * 4  # slots, keys and values, width, bytes
+    for free, n_blocks in ((per_block * 40, 10), (per_block, 1), (10**12, 224)):
+        monkeypatch.setattr(assembly, "free_memory", lambda device, free=free: free)
+        cache = make_cache(Role.TARGET, TARGET, config, say=lambda event: None)
+        assert cache.n_blocks == n_blocks
+        assert cache.bytes_per_block == per_block
+
+
+def test_free_memory_is_some() -> None:
+    assert free_memory(torch.device("cpu")) > 2**20
+
+
+def test_what_is_said_of_models_and_caches() -> None:
+    running = RunningEngine(TARGET, DRAFT, n_blocks=6)
+    caches = running.all(CacheCreated)
+    assert [(c.role, c.n_blocks, c.block_size, c.allocation) for c in caches] == [
+        (Role.TARGET, 6, 16, "paged"),
+        (Role.DRAFT, 6, 16, "paged"),
+    ]
+    assert all(c.total_bytes == 6 * c.bytes_per_block + c.bytes_per_block // 16 for c in caches)
+    loaded = model_loaded(Role.DRAFT, DRAFT, load_ns=7)
+    assert isinstance(loaded, ModelLoaded)
+    assert (loaded.vocab_size, loaded.context_length, loaded.dtype, loaded.device) == (
+        24, 50, "float32", "cpu",
+    )  # fmt: skip
+    assert json.loads(loaded.shape_json)["n_parameters"] == loaded.n_parameters
