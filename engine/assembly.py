@@ -27,7 +27,7 @@ from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
 from engine.speaker import StepSpeaker
 from engine.telemetry.emitter import Emitter
-from engine.telemetry.spans import SpanRecorder
+from engine.telemetry.spans import CudaTimer, SpanRecorder
 from engine.text import TokenTexts
 from engine.wire.config import RunConfig
 from engine.wire.events import (
@@ -69,6 +69,8 @@ def assemble(config: RunConfig, *, emitter: Emitter, spans: SpanRecorder, rest: 
         emitter.say(EngineStateChanged(state=EngineState.LOADING, detail=detail))
 
     pair = load_pair(config, progress=progress)
+    if pair.target.device.type == "cuda":
+        spans.gpu_timer = CudaTimer()
     parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
     emitter.say(model_loaded(Role.TARGET, pair.target, load_ns=pair.target_load_ns))
     if pair.draft is not None:

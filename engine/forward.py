@@ -63,6 +63,8 @@ class RoleRunner:
         for start in range(0, len(token_ids), PREFILL_CHUNK):
             row = ForwardRow(sequence_id, token_ids[start : start + PREFILL_CHUNK])
             self.forward([row], n_logits=1, span_name=PREFILL)
+        if self.model.device.type == "cuda":  # once a prompt; a step never waits like this
+            torch.cuda.synchronize(self.model.device)
         host_ns = self._spans.now_ns() - start_ns
         cost = self._cost((n_held + len(token_ids),), (len(token_ids),), n_logits=1)
         self.cache.settle(sequence_id, n_held + len(token_ids), step=PREFILL_STEP)

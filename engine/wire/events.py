@@ -244,9 +244,7 @@ class StepCommitted(EventBase, frozen=True, kw_only=True, tag="StepCommitted"):
     n_drafted: int
     n_accepted: int
     token_ids: tuple[int, ...]
-    token_texts: tuple[
-        str, ...
-    ]  # UTF-8 safe: a character split over tokens shows with its last one
+    token_texts: tuple[str, ...]  # a character split over tokens shows with its last one
     origins: tuple[Origin, ...]
     step_ns: int  # wall time of the engine's step up to this commit
 
