@@ -66,7 +66,8 @@ class PretrainedModel:
                 self._n_threads = n_threads or choose_threads(
                     self._forward, n_parameters=n_parameters, n_ids=self._n_ids
                 )
-                self.notes += (f"{self._n_threads} CPU threads",)
+                plural = "" if self._n_threads == 1 else "s"
+                self.notes += (f"{self._n_threads} CPU thread{plural}",)
             if packed:
                 self._pack(module)
 

@@ -11,6 +11,9 @@ from engine.models.packed import PackedLinear, PlainLinear, pack_where_faster
 from engine.models.probe import Forward, ProbeStore, probe_batch
 from engine.models.straight import LINEAR_PARTS, StraightForward
 
+# What torch chose for this machine: asked before any model sets a number of its own.
+ALL_THREADS = torch.get_num_threads()
+
 _MAX_MEASURED_PARAMETERS = 50_000_000  # above, every thread pays
 _TRIAL_WIDTHS = (1, 1, 1, 5)  # plain or drafting steps mostly, a verification now and then
 _N_TRIALS = 5
@@ -37,8 +40,8 @@ def pack_straight(forward: StraightForward) -> int:
 
 
 def choose_threads(forward: Forward, *, n_parameters: int, n_ids: int) -> int:
-    """How many CPU threads decode fastest: one, which small models want, or all that torch uses."""
-    n_all = torch.get_num_threads()
+    """How many CPU threads decode fastest: one, which small models want, or all that torch would use."""
+    n_all = ALL_THREADS
     if n_all == 1 or n_parameters > _MAX_MEASURED_PARAMETERS:
         return n_all
     batches = [
