@@ -40,7 +40,7 @@ def pack_straight(forward: StraightForward) -> int:
 
 
 def choose_threads(forward: Forward, *, n_parameters: int, n_ids: int) -> int:
-    """How many CPU threads decode fastest: one, which small models want, or all that torch would use."""
+    """How many CPU threads decode fastest: one, as small models want, or all torch would use."""
     n_all = ALL_THREADS
     if n_all == 1 or n_parameters > _MAX_MEASURED_PARAMETERS:
         return n_all
