@@ -10,20 +10,12 @@ from engine.wire.config import DTYPES, ConfigError, RunConfig
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class GammaType(click.ParamType):
+def parse_gamma(_ctx: click.Context, _param: click.Parameter, value: str) -> int | str:
     """A whole number, or "auto"."""
-
-    name = "N|auto"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | str:
-        if value == "auto" or isinstance(value, int):
-            return value if isinstance(value, str) else int(value)
-        try:
-            return int(value)
-        except ValueError:
-            self.fail(f"{value!r} is neither a whole number nor auto.", param, ctx)
+    try:
+        return value if value == "auto" else int(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a whole number nor auto.") from None
 
 
 def engine_options(command: Command) -> Command:
@@ -44,7 +36,7 @@ def engine_options(command: Command) -> Command:
             help="The model behind --draft composite. [default: bundled-draft]",
         ),
         click.option(
-            "--gamma", type=GammaType(), default=4, show_default=True,
+            "--gamma", callback=parse_gamma, default="4", show_default=True, metavar="N|auto",
             help="Tokens to draft a step; auto chooses by the acceptance seen so far.",
         ),
         click.option(

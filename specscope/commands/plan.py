@@ -7,23 +7,31 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from engine.theory.capacity import Capacity, capacity, gpus_that_fit
+from engine.theory.capacity import capacity, gpus_that_fit
 from engine.theory.devices import SHORT_NAMES, DevicePeaks, Precision, find_device
-from engine.theory.footprint import Footprint, footprint, weights_bytes
+from engine.theory.footprint import footprint, weights_bytes
 from engine.theory.host_peaks import measure_host_peaks
-from engine.theory.phases import Phase, step_floors
+from engine.theory.phases import step_floors
 from engine.theory.roofline import ridge_point
 from engine.theory.shape_source import NamedShape, resolve_shape
 from engine.theory.simple_footprint import simple_footprint
 from engine.theory.speedup import PUBLISHED_BAND, best_gamma
-from engine.theory.speedup_table import SpeedupPoint, speedup_point, speedup_table
-from engine.theory.units import parameters_text, si_text, time_text
+from engine.theory.speedup_table import speedup_point, speedup_table
+from engine.theory.units import si_text, time_text
 from engine.theory.validate import require_positive
 from engine.theory.workload import GIB, WeightFormat, Workload, to_gib
+from specscope.plan_report import (
+    break_even_text,
+    make_table,
+    or_dash,
+    print_facts,
+    print_load,
+    print_memory,
+    print_phases,
+    print_table,
+    room_text,
+)
 
 _SHOWN_GAMMAS = frozenset({0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16})
 
@@ -115,29 +123,31 @@ def speedup(alpha: float, gamma: int, c: float, v: str, as_json: bool) -> None:
         )
         return
     at_limit = ", the largest tried" if best.is_at_limit and best.gamma else ""
-    _print_facts(
+    print_facts(
         f"alpha {alpha:g}, gamma {gamma}, c {c:g}, v {asked.v:g}",
         {
             "tokens per step": f"[bold]{asked.tokens_per_step:.3f}[/] with the target's own",
             "speedup": f"[bold]{asked.speedup:.3f}x[/]  (published runs fell between "
             f"{PUBLISHED_BAND[0]} and {PUBLISHED_BAND[1]} of it: {band[0]:.2f}x to {band[1]:.2f}x)",
             "best gamma": f"[bold]{best.gamma}[/]{at_limit}, speedup {best.speedup:.3f}x",
-            "break-even": _break_even_text(asked),
+            "break-even": break_even_text(asked),
         },
     )
-    table = _table("gamma", "tokens/step", "speedup", "accepted/drafted", "pays above alpha", "")
+    table = make_table(
+        "gamma", "tokens/step", "speedup", "accepted/drafted", "pays above alpha", ""
+    )
     for point in points:
         marks = {"best": point.gamma == best.gamma, "asked": point.gamma == gamma}
         table.add_row(
             str(point.gamma),
             f"{point.tokens_per_step:.3f}",
             f"{point.speedup:.3f}x",
-            _or_dash(point.draft_efficiency),
-            _or_dash(point.break_even_alpha, "never" if point.gamma else "-"),
+            or_dash(point.draft_efficiency),
+            or_dash(point.break_even_alpha, "never" if point.gamma else "-"),
             ", ".join(mark for mark, is_marked in marks.items() if is_marked),
             style="bold" if point.gamma == best.gamma else None,
         )
-    _console().print(table)
+    print_table(table)
 
 
 @plan.command()
@@ -197,14 +207,14 @@ def memory(
             | {"fits_on": list(fitting), "budget": budget}
         )
         return
-    _print_load(target, draft, load)
-    _print_memory(need, f"per GPU, {mode}" if need.n_gpus > 1 else mode)
+    print_load(target, draft, load)
+    print_memory(need, f"per GPU, {mode}" if need.n_gpus > 1 else mode)
     short_names = [name.removeprefix("NVIDIA ") for name in fitting]
     facts = {"fits on": ", ".join(short_names) or "no known GPU: share it among more of them"}
     if budget:
         verdict = "[green]fits[/]" if budget["fits"] else "[red]does not fit[/]"
-        facts[f"{budget_gib:g} GiB"] = f"{verdict}{_room_text(room, load) if room else ''}"
-    _print_facts("", facts)
+        facts[f"{budget_gib:g} GiB"] = f"{verdict}{room_text(room, load) if room else ''}"
+    print_facts("", facts)
 
 
 @plan.command()
@@ -237,15 +247,15 @@ def roofline(device: str | None, measure_host: bool, precision: str | None, **co
             | {"c": floors.c, "v": floors.v, "step_floor_s": floors.step_s}
         )
         return
-    _print_load(target, draft, load)
+    print_load(target, draft, load)
     matrix_rate = si_text(peaks.flops_per_s(kind), "FLOP/s")
     ridge = f"{ridge_point(peaks, kind):.3g} FLOP/byte; below it a forward waits for memory"
-    _print_facts(
+    print_facts(
         peaks.name,
         {"peaks": f"{matrix_rate} {kind} dense, {si_text(peaks.bytes_per_s, 'B/s')}"}
         | {"ridge": ridge},
     )
-    _print_phases(phases)
+    print_phases(phases)
     tokens = f"{load.gamma + 1} tokens of each sequence"
     c = "" if floors.c is None else f"c {floors.c:.3f}, "
     facts = {
@@ -260,51 +270,7 @@ def roofline(device: str | None, measure_host: bool, precision: str | None, **co
             f"[yellow]the weights alone, {to_gib(held_bytes):.1f} GiB, exceed its "
             f"{to_gib(peaks.memory_bytes):.1f} GiB: one such GPU cannot hold them[/]"
         )
-    _print_facts("", facts)
-
-
-def _print_memory(need: Footprint, title: str) -> None:
-    table = _table(title, "GiB", "share")
-    for name, n_bytes in need.components().items():
-        if n_bytes:
-            share = f"{n_bytes / need.total_bytes:.1%}"
-            table.add_row(_PART_TEXTS[name], f"{to_gib(n_bytes):.3f}", share)
-    table.add_section()
-    table.add_row("weights and caches alone", f"{to_gib(need.before_buffers_bytes):.3f}")
-    table.add_row("total", f"{to_gib(need.total_bytes):.3f}", "100.0%", style="bold")
-    _console().print(table)
-
-
-def _print_phases(phases: list[Phase]) -> None:
-    table = _table(
-        "forward", "per step", "width", "FLOPs", "bytes", "FLOP/byte", "bound", "at least"
-    )
-    for phase in phases:
-        table.add_row(
-            "plain decoding" if phase.name == "decode" else phase.name,
-            str(phase.n_forwards) if phase.name in {"draft", "verify"} else "-",
-            str(phase.width),
-            si_text(phase.cost.n_flops, "FLOP"),
-            si_text(phase.cost.n_bytes, "B"),
-            f"{phase.cost.intensity:.2f}",
-            str(phase.floor.bound),
-            time_text(phase.floor.time_s),
-        )
-    _console().print(table)
-
-
-_PART_TEXTS = {
-    "target_weights": "target weights",
-    "draft_weights": "draft weights",
-    "target_kv": "target KV cache",
-    "draft_kv": "draft KV cache",
-    "lookahead_kv": "KV lookahead, block rests",
-    "verify_buffers": "verify buffers",
-    "activations": "activations",
-    "cuda_context": "CUDA context (allowance)",
-    "cuda_graphs": "CUDA graphs (allowance)",
-    "padding": "padding, 8 %",
-}
+    print_facts("", facts)
 
 
 def _load(common: dict[str, Any]) -> tuple[NamedShape, NamedShape | None, Workload]:
@@ -360,58 +326,5 @@ def _usage_errors() -> Iterator[None]:
         raise click.UsageError(str(error)) from error
 
 
-def _break_even_text(point: SpeedupPoint) -> str:
-    if point.gamma == 0:
-        return "nothing is drafted at gamma 0"
-    if point.break_even_alpha is None:
-        return f"gamma {point.gamma} cannot pay, even if every draft token is accepted"
-    return f"gamma {point.gamma} pays above alpha {point.break_even_alpha:.3f}"
-
-
-def _room_text(room: Capacity, load: Workload) -> str:
-    sequences = "one sequence" if load.batch_size == 1 else f"each of {load.batch_size} sequences"
-    return (
-        f"; room for {room.n_tokens:,} tokens at {room.bytes_per_token:,.0f} B each, "
-        f"{room.max_context_length:,} for {sequences}"
-    )
-
-
-def _print_load(target: NamedShape, draft: NamedShape | None, load: Workload) -> None:
-    roles = {"target": target, "draft": draft}
-    facts = {
-        role: f"{escape(model.name)}, {parameters_text(model.shape.n_parameters)} parameters"
-        for role, model in roles.items()
-        if model
-    }
-    sequences = "1 sequence" if load.batch_size == 1 else f"{load.batch_size} sequences"
-    facts["load"] = f"{sequences} of {load.context_length:,} tokens, gamma {load.gamma}"
-    _print_facts("", facts)
-
-
-def _print_facts(title: str, facts: dict[str, str]) -> None:
-    grid = Table.grid(padding=(0, 2))
-    for name, text in facts.items():
-        grid.add_row(f"[dim]{name}[/]", text)
-    console = _console()
-    if title:
-        console.print(f"[bold]{title}[/]")
-    console.print(grid)
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table(first)
-    for name in others:
-        table.add_column(name, justify="right")
-    return table
-
-
-def _console() -> Console:
-    return Console(highlight=False)
-
-
 def _print_json(record: dict[str, Any]) -> None:
     click.echo(json.dumps(record, allow_nan=False))
-
-
-def _or_dash(value: float | None, dash: str = "-") -> str:
-    return dash if value is None else f"{value:.3f}"
