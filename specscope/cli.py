@@ -3,6 +3,7 @@
 import click
 
 from specscope.commands.bench import bench
+from specscope.commands.doctor import doctor
 from specscope.commands.models import models
 from specscope.commands.plan import plan
 from specscope.commands.run import run
@@ -15,5 +16,5 @@ def main() -> None:
     what became of every drafted token, and check the numbers."""
 
 
-for command in (run, bench, plan, models):
+for command in (run, bench, plan, models, doctor):
     main.add_command(command)

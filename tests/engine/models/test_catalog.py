@@ -4,7 +4,6 @@ import pytest
 
 from engine.models.catalog import Source, resolve
 from engine.wire import catalog as wire_catalog
-from engine.wire.catalog import KNOWN_MODELS, data_folder, find_known_model, stored_size
 from engine.wire.config import ConfigError
 
 
@@ -19,14 +18,6 @@ def _complete(folder):
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         (folder / name).write_text("")
     return folder
-
-
-def test_every_pair_names_a_known_model():
-    names = [model.name for model in KNOWN_MODELS]
-    assert len(set(names)) == len(names)
-    for model in KNOWN_MODELS:
-        assert model.pairs_with in (*names, "ngram")
-        assert sum(map(bool, (model.hub_id, model.bundled_folder, model.wheel))) == 1
 
 
 def test_a_folder_and_a_file(tmp_path):
@@ -62,23 +53,3 @@ def test_bundled_models_that_are_not_there(monkeypatch):
     monkeypatch.setattr(wire_catalog.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="bundled-target is not part of this installation"):
         resolve("bundled-target")
-
-
-def test_the_data_folder_can_be_moved(data, monkeypatch):
-    assert data_folder("/elsewhere") == data
-    monkeypatch.delenv("SPECSCOPE_DATA_DIR")
-    assert str(data_folder("/elsewhere")) == "/elsewhere"
-
-
-def test_sizes_are_read_from_headers(make_model, tmp_path):
-    folder = make_model()
-    size = stored_size(folder)
-    assert size.weight_bytes == (folder / "model.safetensors").stat().st_size
-    assert 4 * size.n_parameters < size.weight_bytes < 4 * size.n_parameters + 10_000
-    assert stored_size(tmp_path) is None
-    (tmp_path / "model.safetensors").write_bytes(b"damaged")
-    assert stored_size(tmp_path) is None
-
-
-def test_unknown_names_are_not_known():
-    assert find_known_model("gpt-x") is None

@@ -48,19 +48,10 @@ def test_prompts_limit_and_rounds_arrive(asked: Asked, tmp_path: Path) -> None:
     assert asked[0].n_rounds == 3
 
 
-@pytest.mark.parametrize(
-    ("suite", "words"),
-    [
-        ("decoding", ["1.60 x as fast", "speed-up measured", "equal but for ties", "(a tie)"]),
-        ("cache", ["Rolling back 4 positions", "87.5 %"]),
-        ("events", ["1.0050", "417 bytes each"]),
-    ],
-)
-def test_a_person_gets_tables(asked: Asked, suite: str, words: list[str]) -> None:
-    result = bench("--suite", suite)
+def test_a_person_gets_tables(asked: Asked) -> None:
+    result = bench("--suite", "cache")
     assert result.exit_code == 0, result.output
-    for word in words:
-        assert word in result.stdout
+    assert "Rolling back 4 positions" in result.stdout
 
 
 @pytest.mark.parametrize(("is_bad_input", "exit_code"), [(True, 2), (False, 1)])

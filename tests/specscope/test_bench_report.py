@@ -1,0 +1,40 @@
+"""Every suite's result as a person reads it."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from specscope.bench_report import print_report
+from tests.specscope.bench_results import RESULTS
+
+
+def printed(suite: str, result: dict) -> str:
+    console = Console(file=io.StringIO(), width=120, color_system=None)
+    print_report(suite, result, console)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("suite", "words"),
+    [
+        ("decoding", ["1.60 x as fast", "speed-up measured", "equal but for ties", "(a tie)"]),
+        ("cache", ["Rolling back 4 positions", "87.5 %", "8.00 MiB"]),
+        ("events", ["1.0050", "417 bytes each"]),
+    ],
+)
+def test_a_result_is_told_with_its_numbers(suite: str, words: list[str]) -> None:
+    text = printed(suite, RESULTS[suite])
+    for word in words:
+        assert word in text
+
+
+def test_figures_that_do_not_exist_are_dashes() -> None:
+    plain = {**RESULTS["decoding"], "predicted_speedup": None, "c": None, "overhead_share": None}
+    lines = printed("decoding", plain).splitlines()
+    assert any(line.startswith("speed-up predicted") and " - " in line for line in lines)
+
+
+def test_a_difference_that_is_no_tie_is_loud() -> None:
+    different = {**RESULTS["decoding"], "greedy_equal": False}
+    assert "DIFFERENT" in printed("decoding", different)
