@@ -1,4 +1,4 @@
-"""The grammar every stream must obey (``docs/events.md``), as one function."""
+"""The grammar every stream must obey (``resources/docs/events.md``), as one function."""
 
 from collections.abc import Callable, Iterable
 
