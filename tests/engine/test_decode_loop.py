@@ -65,6 +65,20 @@ def test_an_adaptive_gamma_changes_no_text() -> None:
         assert all(event.gamma_alpha is not None for event in running.proposed())
 
 
+def test_an_adaptive_gamma_learns_from_tested_tokens_alone() -> None:
+    """Accepted over accepted and rejected, one token at a time weighing .97 less; discarded ones
+    were never tested."""
+    running = running_of("toy", gamma="auto", max_gamma=8)
+    running.run(PROMPTS[0])
+    tested, accepted = 4.0, 2.8
+    for proposed, verified in zip(running.proposed(), running.verified(), strict=True):
+        assert proposed.gamma_alpha == pytest.approx(accepted / tested)
+        n_tested = len(verified.fates) - verified.fates.count(Fate.DISCARDED)
+        tested = tested * 0.97**n_tested + n_tested
+        accepted = accepted * 0.97**n_tested + verified.n_accepted
+    assert any(Fate.DISCARDED in event.fates for event in running.verified())
+
+
 def test_steps_are_numbered_and_shared_by_the_batch() -> None:
     running = running_of("toy", gamma=3, batch=3)
     running.run(*PROMPTS[:3])

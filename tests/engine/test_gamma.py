@@ -139,6 +139,15 @@ def test_a_useless_draft_is_given_up_and_probed_now_and_then() -> None:
     assert {b - a for a, b in pairwise(places)} == {PROBE_EVERY}
 
 
+def test_a_second_giving_up_waits_as_long_for_its_probe() -> None:
+    policy = adaptive(c=0.5)
+    for n_before in (3, PROBE_EVERY - 1):
+        policy.observe(0, n_tested=400, n_accepted=0)
+        assert [policy.choose(0).gamma for _ in range(n_before)] == [0] * n_before
+        policy.observe(0, n_tested=400, n_accepted=400)
+        assert policy.choose(0).gamma == 8
+
+
 def test_the_reasons_of_giving_up_and_probing() -> None:
     policy = adaptive(c=0.5)
     for _ in range(50):

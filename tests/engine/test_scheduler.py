@@ -130,6 +130,13 @@ def test_the_youngest_is_set_back_and_comes_back() -> None:
     assert second.n_output_tokens == N_NEW
 
 
+def test_who_is_set_back_waits_before_those_who_never_ran() -> None:
+    running = RunningEngine(TARGET, ALIKE, gamma=4, n_blocks=4, batch=2, max_new_tokens=N_NEW)
+    running.run(PROMPTS[0], PROMPTS[1], PROMPTS[0])
+    starts = [event.sequence_id for event in running.all(SequenceStarted)]
+    assert starts[:4] == [0, 1, 1, 2]
+
+
 @pytest.mark.parametrize("drafter", ["alike", "composite", "ngram"])
 def test_text_and_seed_survive_a_set_back(drafter: str) -> None:
     """The stream of a sampled sequence goes on where it was: its numbers and half a character
