@@ -54,6 +54,7 @@ class DecodeLoop:
         self._spans = spans
         self._rest = rest
         self._step = 0
+        scheduler.on_finished = lambda sequence_id: self.gamma.forget(sequence_id)
 
     def step(self) -> None:
         """Admit what fits, then run one step of all sequences that have room for it."""
@@ -180,5 +181,4 @@ class DecodeLoop:
                 step_ns=self._spans.now_ns() - start_ns,
             )  # fmt: skip
             if commit.finish_reason is not None:
-                self.gamma.forget(sequence.sequence_id)
                 self.scheduler.finish(sequence, commit.finish_reason, detail=commit.detail)

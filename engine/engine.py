@@ -42,6 +42,7 @@ class Engine:
         self._say = say
         self._now_ns = now_ns
         self._gamma: int | str = config.gamma
+        self._can_draft = draft_model is not None or config.draft == "ngram"
         self._n_submitted = 0
         self._rules = StopRules(
             eos_ids=frozenset() if config.ignore_eos else tokenizer.eos_ids,
@@ -66,7 +67,9 @@ class Engine:
                 f"The prompt has {len(prompt_ids)} tokens and {self.target.model.name} holds "
                 f"{context_length}: shorten it so that at least one token can follow."
             )
-        max_new_tokens = command.max_new_tokens or self.config.max_new_tokens
+        max_new_tokens = self.config.max_new_tokens
+        if command.max_new_tokens is not None:
+            max_new_tokens = command.max_new_tokens
         if max_new_tokens < 1:
             raise ConfigError(f"max new tokens is {max_new_tokens}: give 1 or more.")
         sequence_id = self._n_submitted
@@ -95,12 +98,19 @@ class Engine:
             self._loop.step()
 
     def set_gamma(self, gamma: int | str) -> None:
-        """From the next step on. Raises ConfigError when it is out of range or above what this run
-        was started for."""
+        """From the next step on.
+
+        Raises:
+            ConfigError: it is out of range, or this run has nothing that could draft.
+        """
         check_gamma(gamma)
+        if gamma != 0 and not self._can_draft:
+            raise ConfigError("This run has no drafter: start one with a draft and a gamma.")
         policy = make_gamma(gamma, max_gamma=self.config.max_gamma)
         if self.calibration is not None:
             policy.learn_costs(self.calibration.costs)
+            if policy.limit >= len(self.calibration.target_forward_ns):
+                self.calibration = None  # wider than measured: due again
         self._gamma = gamma
         self._loop.gamma = policy
         self._say_settings()

@@ -41,6 +41,7 @@ class Scheduler:
         self._batch = batch
         self._say = say
         self._now_ns = now_ns
+        self.on_finished: Callable[[int], None] = lambda sequence_id: None
 
     @property
     def has_work(self) -> bool:
@@ -145,6 +146,7 @@ class Scheduler:
         )
 
     def _say_finished(self, sequence: Sequence, reason: FinishReason, detail: str) -> None:
+        self.on_finished(sequence.sequence_id)
         started_ns = sequence.started_ns
         self._say(
             SequenceFinished(

@@ -42,8 +42,7 @@ class SlotCache(ABC):
         self._tables: dict[int, BlockTable] = {}
         self._settled: dict[int, int] = {}  # length at the last settle()
         self._scratch = n_blocks * block_size
-        # zeros, not empty: on the CPU the pages stay uncommitted until written, and a gather of
-        # padding must not meet NaN (0 * NaN is NaN even where the mask hides it).
+        # zeros, not empty: on the CPU the pages stay uncommitted until written.
         self._keys = [
             torch.zeros((self._scratch + 1, *shape), dtype=dtype, device=device)
             for shape in layer_shapes
@@ -149,6 +148,9 @@ class SlotCache(ABC):
             positions[index, pad:] = last_seen[index, pad:] = np.arange(table.length, length)
             write_slots[index, pad:] = table.slots(table.length, length)
             context_slots[index, :length] = table.slots(0, length)
+            # Behind its end a row reads its own first slot, hidden by the mask: the scratch slot
+            # may hold NaN from a broken forward, and 0 * NaN is NaN.
+            context_slots[index, length:] = context_slots[index, 0]
             table.length = length
         mask = np.arange(n_context) <= last_seen[:, None, :, None]  # [batch, 1, width, n_context]
         return ForwardBatch(

@@ -16,7 +16,7 @@ class ForwardBatch:
     Where the positions lie in the store is told in one of two ways. A single row whose slots lie
     side by side is a ``context_run``: no index, no gather. All else has ``write_slots`` and
     ``context_slots``, which list the slots of this forward's tokens and, per row, of positions 0,
-    1, 2, ... up to and including them, padded on the right with the scratch slot.
+    1, 2, ... up to and including them, padded on the right with the row's own first slot.
     """
 
     token_ids: torch.Tensor  # [batch, width] int64

@@ -105,6 +105,29 @@ def test_a_gamma_out_of_range_is_refused_and_changes_nothing(gamma: int | str) -
     assert running.proposed()[0].gamma == 4
 
 
+def test_a_run_that_cannot_draft_refuses_a_gamma() -> None:
+    running = RunningEngine(TARGET, draft="none")
+    with pytest.raises(ConfigError, match="has no drafter"):
+        running.engine.set_gamma(2)
+    running.engine.set_gamma(0)
+    assert len(running.all(SettingsChanged)) == 1
+
+
+def test_a_gamma_wider_than_calibrated_is_calibrated_again() -> None:
+    running = running_of(calibrate=True, gamma=1)
+    running.submit(PROMPT)
+    running.step()
+    running.engine.set_gamma(3)
+    running.run()
+    widths = [len(event.target_widths) for event in running.all(CalibrationMeasured)]
+    assert widths == [2, 4]
+
+
+def test_an_empty_budget_is_refused_and_not_replaced() -> None:
+    with pytest.raises(ConfigError, match="max new tokens is 0"):
+        running_of().submit(PROMPT, max_new_tokens=0)
+
+
 @pytest.mark.parametrize(
     ("temperature", "top_k", "top_p"),
     [(-1.0, 0, 1.0), (float("nan"), 0, 1.0), (1.0, -1, 1.0), (1.0, 0, 0.0), (1.0, 0, 1.5)],
@@ -152,7 +175,8 @@ def test_random_play_obeys_the_grammar(seed: int) -> None:
                 with contextlib.suppress(ConfigError):
                     running.engine.stop(dice.randrange(n_submitted))
             case 3:
-                running.engine.set_gamma(dice.choice([0, 1, 5, "auto"]))
+                with contextlib.suppress(ConfigError):  # nothing here can draft
+                    running.engine.set_gamma(dice.choice([0, 1, 5, "auto"]))
             case 4:
                 running.engine.set_sampling(dice.choice([0.0, 0.8]), top_k=5, top_p=0.9)
             case _ if running.engine.has_work:

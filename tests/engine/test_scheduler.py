@@ -235,3 +235,16 @@ def test_abandoning_ends_all() -> None:
     running.check()
     reasons: list[Any] = [running.finished(index).reason for index in range(4)]
     assert reasons == [FinishReason.STOPPED] * 4
+
+
+def test_every_way_out_is_told_to_whoever_remembers_the_sequence() -> None:
+    running = RunningEngine(ToyModel(24, seed=1), max_new_tokens=4, batch=1)
+    left: list[int] = []
+    running.scheduler.on_finished = left.append
+    running.run([3, 1, 4])
+    running.submit([3, 1, 4])
+    running.submit([3, 1, 4])
+    running.step()
+    running.engine.stop(1)
+    running.engine.abandon()
+    assert left == [0, 1, 2]
