@@ -1,0 +1,144 @@
+"""What a Chrome trace says of tokens, blocks and memory: arguments, instants and counters."""
+
+from collections import deque
+from typing import Any
+
+from engine.wire.events import (
+    BlocksAllocated,
+    BlocksFreed,
+    DraftProposed,
+    DraftVerified,
+    Event,
+    Fate,
+    GpuSampled,
+    HostSampled,
+    Role,
+    SequenceSetBack,
+)
+from sessions.export.ranges import HostRange
+from sessions.export.trace_file import Lanes, TraceFile
+
+ROLLING_TOKENS = 64
+"""Tested draft tokens over which the acceptance counter is a mean."""
+
+_DRAFT_FIELDS = (
+    "sequence_id", "position", "gamma", "token_ids", "token_texts", "draft_probs", "drafter",
+    "reason",
+)  # fmt: skip
+_VERDICT_FIELDS = (
+    "sequence_id", "position", "token_ids", "token_texts", "draft_probs", "target_probs",
+    "uniforms", "fates", "n_accepted", "extra_token_id", "extra_token_text", "extra_origin",
+)  # fmt: skip
+
+
+class TraceTokens:
+    """Keeps a step's tokens until its ranges come. If they never do, the tokens are said by an
+    instant, so that nothing is lost."""
+
+    def __init__(self, file: TraceFile, lanes: Lanes, *, per_step: bool) -> None:
+        self._file = file
+        self._lanes = lanes
+        self._per_step = per_step
+        self._step = -1
+        self._waiting: dict[str, list[tuple[bool, DraftProposed | DraftVerified]]] = {}
+        self._tested: deque[bool] = deque(maxlen=ROLLING_TOKENS)
+
+    def read(self, event: Event, *, is_kept: bool) -> None:
+        match event:
+            case DraftProposed():
+                if event.step != self._step:
+                    self.close()
+                    self._step = event.step
+                self._wait("draft", event, is_kept)
+            case DraftVerified():
+                self._wait("verify", event, is_kept)
+                self._judge(event, is_kept)
+            case SequenceSetBack() if is_kept:
+                args = {"sequence_id": event.sequence_id}
+                self._file.instant("set back", "sequence", self._target(), event.t_ns, args)
+
+    def take(self, told: HostRange) -> dict[str, Any]:
+        """The arguments a range gets for its tokens: the first ``draft`` and ``verify`` of a step
+        get those of all its sequences."""
+        if told.step != self._step or told.name not in self._waiting:
+            return {}
+        waiting = self._waiting.pop(told.name)
+        return {"sequences": [_arguments(event) for _, event in waiting]}
+
+    def close(self) -> None:
+        """Say what still waits."""
+        for name, waiting in self._waiting.items():
+            for is_kept, event in waiting:
+                if is_kept:
+                    args = {"step": event.step, "sequences": [_arguments(event)]}
+                    self._file.instant(f"{name} tokens", "tokens", self._target(), event.t_ns, args)
+        self._waiting.clear()
+
+    def _wait(self, name: str, event: DraftProposed | DraftVerified, is_kept: bool) -> None:
+        if not self._per_step:
+            self._waiting.setdefault(name, []).append((is_kept, event))
+
+    def _judge(self, event: DraftVerified, is_kept: bool) -> None:
+        tested = [fate is Fate.ACCEPTED for fate in event.fates if fate is not Fate.DISCARDED]
+        self._tested.extend(tested)
+        if not is_kept or not tested:
+            return
+        rate = sum(self._tested) / len(self._tested)
+        self._file.counter("rolling acceptance", event.t_ns, {"acceptance_rate": rate})
+        if tested[-1] or self._per_step:
+            return
+        index = len(tested) - 1
+        args = {
+            "step": event.step,
+            "sequence_id": event.sequence_id,
+            "position": event.position + index,
+            "token_id": event.token_ids[index],
+            "token_text": event.token_texts[index],
+            "draft_prob": event.draft_probs[index],
+            "target_prob": event.target_probs[index],
+            "uniform": event.uniforms[index],
+        }
+        self._file.instant("rejected", "tokens", self._target(), event.t_ns, args)
+
+    def _target(self) -> int:
+        return self._lanes.tid("target")
+
+
+class TraceReadings:
+    """Counters: blocks in use per role, memory, and the device's readings."""
+
+    def __init__(self, file: TraceFile) -> None:
+        self._file = file
+        self._n_blocks = {Role.DRAFT: 0, Role.TARGET: 0}
+        self._devices: dict[str, int] = {}
+
+    def read(self, event: Event, *, is_kept: bool) -> None:
+        match event:
+            case BlocksAllocated():
+                self._count(event, len(event.physical_blocks), is_kept)
+            case BlocksFreed():
+                self._count(event, -len(event.physical_blocks), is_kept)
+            case HostSampled() if is_kept:
+                used = {"process_bytes": event.process_memory_bytes}
+                self._file.counter("host memory", event.t_ns, used)
+            case GpuSampled() if is_kept:
+                self._sample(event)
+
+    def _count(self, event: BlocksAllocated | BlocksFreed, change: int, is_kept: bool) -> None:
+        self._n_blocks[event.role] += change
+        if is_kept:
+            self._file.counter(
+                f"{event.role} blocks", event.t_ns, {"n": self._n_blocks[event.role]}
+            )
+
+    def _sample(self, event: GpuSampled) -> None:
+        device = self._devices.setdefault(event.device_uuid, len(self._devices))
+        for name in ("memory_used_bytes", "utilization_pct", "power_mw", "sm_active_pct"):
+            value = getattr(event, name)
+            if value is not None:  # a counter has no gap: what is missing is not said
+                self._file.counter(f"GPU {device} {name}", event.t_ns, {name: value})
+
+
+def _arguments(event: DraftProposed | DraftVerified) -> dict[str, Any]:
+    names = _DRAFT_FIELDS if isinstance(event, DraftProposed) else _VERDICT_FIELDS
+    return {name: getattr(event, name) for name in names}

@@ -1,0 +1,102 @@
+"""NVTX rows: the ranges of the decoding thread, its domain, categories and marks."""
+
+from typing import Any
+
+from engine.wire.events import DraftVerified, Fate, Origin, Role
+from sessions.export.nsys_sqlite_file import NsysFile
+from sessions.export.nsys_sqlite_schema import (
+    NVTX_CATEGORY,
+    NVTX_DOMAIN,
+    NVTX_MARK,
+    NVTX_PUSH_POP,
+    NVTX_START_END,
+)
+from sessions.export.ranges import COLORS, NO_STEP, HostRange, Nesting
+
+DOMAIN = "specscope"
+DOMAIN_ID = 1
+CATEGORY_IDS: dict[Role | None, int] = {None: 1, Role.DRAFT: 2, Role.TARGET: 3}
+CATEGORIES = {1: "engine", 2: "draft", 3: "target", 4: "tokens"}
+
+_TOKENS = 4
+_OPAQUE = 0xFF000000
+_MARK_COLOR = _OPAQUE | 0xD55E00
+_INCOMPLETE = '{"incomplete": true}'
+_COLUMNS = (
+    "start", "end", "eventType", "rangeId", "category", "color", "text", "globalTid", "textId",
+    "domainId", "int64Value", "jsonText",
+)  # fmt: skip
+
+
+class RangeRows:
+    """Writes ranges in the order they come.
+
+    A range is push/pop where it nests with the others. It is start/end where it does not, or where
+    it has the very times of another: readers that nest by time make twins each other's parent and
+    lose both.
+    """
+
+    def __init__(self, file: NsysFile) -> None:
+        self._file = file
+        self._statement = file.statement("NVTX_EVENTS", _COLUMNS)
+        self._nesting = Nesting()
+        self._n_start_end = 0
+        self.n_incomplete = 0
+
+    def add(self, told: HostRange) -> None:
+        """The payload is the step, or the sequence where there is no step."""
+        file = self._file
+        range_id: int | None = None
+        kind = NVTX_PUSH_POP
+        if not self._nesting.fits(told.start_ns, told.end_ns, may_be_twin=False):
+            kind = NVTX_START_END
+            self._n_start_end += 1
+            range_id = self._n_start_end
+        self.n_incomplete += told.is_incomplete
+        row: tuple[Any, ...] = (
+            told.start_ns,
+            told.end_ns,
+            kind,
+            range_id,
+            CATEGORY_IDS[told.role],
+            _OPAQUE | COLORS.get(told.name, 0x808080),
+            told.name,
+            file.global_tid,
+            file.string_id(told.name),
+            DOMAIN_ID,
+            told.sequence_id if told.step == NO_STEP else told.step,
+            _INCOMPLETE if told.is_incomplete else None,
+        )
+        file.add(self._statement, row)
+
+    def mark(self, event: DraftVerified) -> None:
+        """A mark where a draft token was rejected, and one for the token drawn instead; their
+        payload is the token's position in the sequence."""
+        if Fate.REJECTED not in event.fates:
+            return
+        position = event.position + event.fates.index(Fate.REJECTED)
+        texts = ["rejected"]
+        if event.extra_origin is Origin.RECOVERED:
+            texts.append("recovered")
+        for text in texts:
+            self._add_plain(NVTX_MARK, text, event.t_ns, _TOKENS, _MARK_COLOR, position)
+
+    def describe(self) -> None:
+        """The domain and the categories, said at time 0."""
+        self._add_plain(NVTX_DOMAIN, DOMAIN, 0, None, None, None)
+        for category, name in CATEGORIES.items():
+            self._add_plain(NVTX_CATEGORY, name, 0, category, None, None)
+
+    def _add_plain(
+        self,
+        kind: int,
+        text: str,
+        start_ns: int,
+        category: int | None,
+        color: int | None,
+        payload: int | None,
+    ) -> None:
+        file = self._file
+        text_id = file.string_id(text)
+        row = (start_ns, None, kind, None, category, color, text, file.global_tid, text_id)
+        file.add(self._statement, (*row, DOMAIN_ID, payload, None))

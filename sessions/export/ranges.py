@@ -1,0 +1,194 @@
+"""Events -> the ranges of a timeline, and where a range can stand without crossing another."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.wire.events import (
+    DraftProposed,
+    DraftVerified,
+    Event,
+    PrefillCompleted,
+    Role,
+    SpansMeasured,
+    StepCommitted,
+)
+
+COLORS = {  # red, green, blue; told apart by every kind of eye
+    "step": 0x808080,
+    "draft": 0xE69F00,
+    "draft_forward": 0xF0E442,
+    "verify": 0x0072B2,
+    "sample": 0xCC79A7,
+    "commit": 0x009E73,
+    "prefill": 0x56B4E9,
+}
+NO_STEP = -1
+
+
+class HostRange(NamedTuple):
+    """A stretch of the decoding thread's time, in ns since the session's start."""
+
+    start_ns: int
+    end_ns: int
+    name: str
+    role: Role | None
+    step: int  # NO_STEP outside all steps
+    span_index: int = -1  # in the step's SpansMeasured
+    gpu_ns: int | None = None
+    n_flops: int | None = None
+    n_bytes: int | None = None
+    sequence_id: int | None = None
+    is_incomplete: bool = False  # closed at the last known time
+
+
+class RangeReader:
+    """Turns events into ranges, a few at a time, outer ones first.
+
+    ``prefill`` comes from the spans, and from ``PrefillCompleted`` only where no span was measured
+    within. A step that was proposed and neither measured nor committed leaves two ranges that are
+    incomplete: ``step``, and ``verify`` unless every draft was judged. They begin when the first
+    and the last draft were proposed, the first moments known.
+    """
+
+    def __init__(self) -> None:
+        self._prefills: list[PrefillCompleted] = []
+        self._open: dict[int, int] = {}  # sequence -> when its unfinished step was proposed
+        self._unjudged: set[int] = set()
+        self._step = NO_STEP
+        self._is_measured = False
+        self.last_ns = 0
+        """The newest time any event has told of."""
+
+    def read(self, event: Event) -> list[HostRange]:
+        """The ranges that are known with this event."""
+        if event.t_ns > self.last_ns:
+            self.last_ns = event.t_ns
+        match event:
+            case SpansMeasured():
+                if event.step == self._step:
+                    self._is_measured = True
+                return self._measured(event)
+            case DraftProposed():
+                if event.step != self._step:
+                    self._step, self._is_measured = event.step, False
+                    self._open.clear()
+                    self._unjudged.clear()
+                self._open[event.sequence_id] = event.t_ns
+                self._unjudged.add(event.sequence_id)
+            case DraftVerified():
+                self._unjudged.discard(event.sequence_id)
+            case StepCommitted():
+                self._open.pop(event.sequence_id, None)
+            case PrefillCompleted():
+                self._prefills.append(event)
+        return []
+
+    def close(self) -> list[HostRange]:
+        """What is left at the end of the stream."""
+        ranges = [_prefill_range(event) for event in self._prefills]
+        self._prefills.clear()
+        if self._open and not self._is_measured:
+            ranges.append(self._unfinished("step", min(self._open.values()), None))
+            if self._unjudged:
+                ranges.append(self._unfinished("verify", max(self._open.values()), Role.TARGET))
+        self._open.clear()
+        return ranges
+
+    def _unfinished(self, name: str, start_ns: int, role: Role | None) -> HostRange:
+        end_ns = max(self.last_ns, start_ns)
+        return HostRange(start_ns, end_ns, name, role, self._step, is_incomplete=True)
+
+    def _measured(self, event: SpansMeasured) -> list[HostRange]:
+        columns = zip(
+            event.names,
+            event.roles,
+            event.start_ns,
+            event.host_ns,
+            event.gpu_ns,
+            event.n_flops,
+            event.n_bytes,
+            strict=True,
+        )
+        step = event.step
+        ranges = [
+            HostRange(start, start + host, name, role, step, index, gpu, flops, size)
+            for index, (name, role, start, host, gpu, flops, size) in enumerate(columns)
+        ]
+        if self._prefills:
+            missing = [p for p in self._prefills if not any(_is_part(r, p) for r in ranges)]
+            ranges = [self._with_sequence(r) for r in ranges]
+            ranges += [_prefill_range(event) for event in missing]
+            self._prefills.clear()
+        ranges.sort(key=_outer_first)
+        return ranges
+
+    def _with_sequence(self, span: HostRange) -> HostRange:
+        for prefill in self._prefills:
+            if _is_part(span, prefill):
+                return span._replace(sequence_id=prefill.sequence_id, step=NO_STEP)
+        return span
+
+
+class Nesting:
+    """Ranges that come one by one, sorted by start: says whether each nests with those before."""
+
+    def __init__(self) -> None:
+        self._open_ends: list[int] = []
+        self._start_ns: int | None = None
+        self._ends_here: set[int] = set()  # of the ranges that begin at the newest start
+
+    def fits(self, start_ns: int, end_ns: int, *, may_be_twin: bool = True) -> bool:
+        """Whether the range lies inside or beside all that were taken, and takes it if so.
+
+        Args:
+            may_be_twin: whether it may have exactly the start and the end of another.
+        """
+        if self._start_ns is not None and start_ns < self._start_ns:
+            return False
+        is_new_start = start_ns != self._start_ns
+        if not may_be_twin and not is_new_start and end_ns in self._ends_here:
+            return False
+        ends = self._open_ends
+        while ends and ends[-1] <= start_ns:
+            ends.pop()
+        if ends and ends[-1] < end_ns:
+            return False
+        ends.append(end_ns)
+        if is_new_start:
+            self._start_ns = start_ns
+            self._ends_here = {end_ns}
+        else:
+            self._ends_here.add(end_ns)
+        return True
+
+
+def cut(ranges: list[HostRange], *, per_step: bool) -> Iterator[HostRange]:
+    """Without what comes once a token, if so wished."""
+    return (r for r in ranges if not (per_step and r.name == "draft_forward"))
+
+
+def _outer_first(span: HostRange) -> tuple[int, int]:
+    return span.start_ns, -span.end_ns
+
+
+def _is_part(span: HostRange, prefill: PrefillCompleted) -> bool:
+    return (
+        span.name == "prefill"
+        and span.role is prefill.role
+        and prefill.start_ns <= span.start_ns
+        and span.end_ns <= prefill.start_ns + prefill.host_ns
+    )
+
+
+def _prefill_range(event: PrefillCompleted) -> HostRange:
+    return HostRange(
+        event.start_ns,
+        event.start_ns + event.host_ns,
+        "prefill",
+        event.role,
+        NO_STEP,
+        gpu_ns=event.gpu_ns,
+        n_flops=event.n_flops,
+        n_bytes=event.n_bytes,
+        sequence_id=event.sequence_id,
+    )

@@ -1,0 +1,143 @@
+"""A Chrome trace being written: one JSON object, one event a line, plain or gzipped."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sessions.export.ranges import Nesting
+
+BUFFER_BYTES = 1 << 20
+NS_PER_US = 1000
+
+_encode = msgspec.json.Encoder().encode  # NaN and infinity would become null
+
+
+def microseconds(ns: int) -> str:
+    """``ns`` as a JSON number of microseconds, exactly: 300 is ``0.300``."""
+    sign = "-" if ns < 0 else ""
+    whole, rest = divmod(abs(ns), NS_PER_US)
+    return f"{sign}{whole}.{rest:03d}"
+
+
+class TraceFile:
+    """Events of one process, by kind. Times are ns since the session's start.
+
+    Args:
+        path: where to write.
+        is_gzipped: whether to compress.
+    """
+
+    def __init__(self, path: Path, *, is_gzipped: bool) -> None:
+        self._raw = path.open("wb")
+        self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0) if is_gzipped else self._raw
+        self._buffer: list[str] = ['{"traceEvents":[']
+        self._n_buffered = 0
+        self._n_events = 0
+        self._names: dict[str, str] = {}
+        self.process_id = 1
+
+    def metadata(self, kind: str, tid: int, **args: Any) -> None:
+        self._add(f'{{"ph":"M","name":"{kind}",{self._at(tid)},"args":{_json(args)}}}')
+
+    def complete(
+        self, name: str, category: str, tid: int, start_ns: int, end_ns: int, args: Any
+    ) -> None:
+        self._add(
+            f'{{"ph":"X","name":{self._name(name)},"cat":"{category}",{self._at(tid)},'
+            f'"ts":{microseconds(start_ns)},"dur":{microseconds(end_ns - start_ns)},'
+            f'"args":{_json(args)}}}'
+        )
+
+    def instant(self, name: str, category: str, tid: int, t_ns: int, args: Any) -> None:
+        self._add(
+            f'{{"ph":"i","s":"t","name":{self._name(name)},"cat":"{category}",{self._at(tid)},'
+            f'"ts":{microseconds(t_ns)},"args":{_json(args)}}}'
+        )
+
+    def counter(self, name: str, t_ns: int, series: dict[str, Any]) -> None:
+        self._add(
+            f'{{"ph":"C","name":{self._name(name)},{self._at(0)},"ts":{microseconds(t_ns)},'
+            f'"args":{_json(series)}}}'
+        )
+
+    def flow(self, name: str, number: int, source: tuple[int, int], sink: tuple[int, int]) -> None:
+        """An arrow between two ranges, each given as the lane and a time within."""
+        common = f'"name":{self._name(name)},"cat":"flow","id":{number}'
+        for kind, (tid, t_ns) in (('"s"', source), ('"f","bp":"e"', sink)):
+            self._add(f'{{"ph":{kind},{common},{self._at(tid)},"ts":{microseconds(t_ns)}}}')
+
+    def finish(self, about: dict[str, Any]) -> None:
+        """Close the object; ``about`` is what the file says of the session."""
+        self._buffer.append(f'\n],"displayTimeUnit":"ns","otherData":{_json(about)}}}\n')
+        self._write()
+
+    def close(self) -> None:
+        """Let go of the file, whole or not."""
+        try:
+            self._file.close()
+        finally:
+            self._raw.close()
+
+    def _at(self, tid: int) -> str:
+        return f'"pid":{self.process_id},"tid":{tid}'
+
+    def _name(self, name: str) -> str:
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = _json(name)
+        return known
+
+    def _add(self, text: str) -> None:
+        self._buffer.append(f",\n{text}" if self._n_events else f"\n{text}")
+        self._n_events += 1
+        self._n_buffered += len(text)
+        if self._n_buffered > BUFFER_BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        self._file.write("".join(self._buffer).encode())
+        self._buffer.clear()
+        self._n_buffered = 0
+
+
+class Lanes:
+    """The lanes of a trace: named threads on which ranges nest or are apart.
+
+    A range that fits on no lane of its name opens one more.
+    """
+
+    def __init__(self, file: TraceFile) -> None:
+        self._file = file
+        self._lanes: dict[str, list[tuple[int, Nesting]]] = {}
+        self._n_lanes = 0
+
+    def tid(self, name: str) -> int:
+        """The first lane of that name."""
+        if name not in self._lanes:
+            self._open(name)
+        return self._lanes[name][0][0]
+
+    def place(self, name: str, start_ns: int, end_ns: int) -> int:
+        """The first lane of that name on which the range fits, which it then takes."""
+        for tid, nesting in self._lanes.get(name, ()):
+            if nesting.fits(start_ns, end_ns):
+                return tid
+        tid, nesting = self._open(name)
+        nesting.fits(start_ns, end_ns)
+        return tid
+
+    def _open(self, name: str) -> tuple[int, Nesting]:
+        lanes = self._lanes.setdefault(name, [])
+        self._n_lanes += 1
+        lane = (self._n_lanes, Nesting())
+        lanes.append(lane)
+        label = name if len(lanes) == 1 else f"{name} ({len(lanes)})"
+        self._file.metadata("thread_name", self._n_lanes, name=label)
+        self._file.metadata("thread_sort_index", self._n_lanes, sort_index=self._n_lanes)
+        return lane
+
+
+def _json(value: Any) -> str:
+    return _encode(value).decode()

@@ -1,0 +1,67 @@
+"""How large a Chrome trace will be, before it is written."""
+
+from dataclasses import dataclass
+
+from engine.wire.events import (
+    BlocksAllocated,
+    BlocksFreed,
+    DraftVerified,
+    Event,
+    Fate,
+    GpuSampled,
+    HostSampled,
+    KernelsRecorded,
+    SpansMeasured,
+)
+
+# Bytes, measured on written files.
+_RANGE = 150
+_PROPOSAL = 210
+_DRAFTED = 105  # a token in the draft's and in the verify's arguments
+_VERDICT = 260
+_REJECTION = 285
+_COUNTER = 105
+_KERNEL = 260
+_FLOW = 240
+_GZIP_SHARE = 0.1
+
+
+@dataclass
+class TraceCounts:
+    """What decides the size; to be counted from events, or filled from what is known anyway."""
+
+    n_steps: int = 0  # measured ones
+    n_spans: int = 0
+    n_token_spans: int = 0  # of these, draft_forward
+    n_verdicts: int = 0
+    n_draft_tokens: int = 0
+    n_rejections: int = 0
+    n_readings: int = 0  # samples, and changes of blocks
+    n_kernels: int = 0
+
+    def note(self, event: Event) -> None:
+        match event:
+            case SpansMeasured():
+                self.n_steps += 1
+                self.n_spans += len(event.names)
+                self.n_token_spans += event.names.count("draft_forward")
+            case DraftVerified():
+                self.n_verdicts += 1
+                self.n_draft_tokens += len(event.fates)
+                self.n_rejections += Fate.REJECTED in event.fates
+            case BlocksAllocated() | BlocksFreed() | HostSampled() | GpuSampled():
+                self.n_readings += 1
+            case KernelsRecorded():
+                self.n_kernels += len(event.names)
+
+    def trace_bytes(self, *, per_step: bool = False, is_gzipped: bool = False) -> int:
+        """The expected size in bytes; right within a third for sessions of more than a few
+        steps."""
+        size = 1500 + _FLOW * self.n_steps + _COUNTER * (self.n_readings + self.n_verdicts)
+        if per_step:
+            size += _RANGE * (self.n_spans - self.n_token_spans)
+        else:
+            size += _RANGE * self.n_spans + _KERNEL * self.n_kernels
+            size += (_PROPOSAL + _VERDICT) * self.n_verdicts
+            size += _DRAFTED * self.n_draft_tokens + _REJECTION * self.n_rejections
+        return round(size * _GZIP_SHARE) if is_gzipped else size
