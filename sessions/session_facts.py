@@ -1,0 +1,110 @@
+"""What a session's row repeats of its events, counted while they are written."""
+
+from collections.abc import Callable
+from copy import copy
+from typing import Annotated, Any
+
+import msgspec
+
+from engine.wire.events import (
+    Event,
+    ModelLoaded,
+    Role,
+    SequenceStarted,
+    SessionEnded,
+    SessionStarted,
+    StepCommitted,
+)
+from sessions.environment import Environment, with_model, with_start
+
+Count = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
+
+
+class SessionCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Cheap figures of a session; exact for what is in the file, crashed or not."""
+
+    n_events: Count = 0
+    n_sequences: Count = 0
+    n_output_tokens: Count = 0
+    duration_ns: Count = 0  # t_ns of the newest event
+    device: str = ""
+    target: str = ""
+    draft: str = ""
+
+
+class SessionFacts:
+    """Folds events into ``SessionCounts`` and what else the session's row holds of them."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.started_unix_ns = 0
+        self.config_json = "{}"
+        self.end: SessionEnded | None = None  # while it is the newest event
+        self._n_events = 0
+        self._n_output_tokens = 0
+        self._duration_ns = 0
+        self._sequence_ids: set[int] = set()
+
+    def add(self, event: Event) -> None:
+        """Count one more event."""
+        self._n_events += 1
+        self._duration_ns = event.t_ns
+        self.end = None
+        read = _READERS.get(type(event))
+        if read is not None:
+            read(self, event)
+
+    def snapshot(self) -> "SessionFacts":
+        """A copy that later events do not change."""
+        facts = copy(self)
+        facts._sequence_ids = set(self._sequence_ids)
+        return facts
+
+    def counts(self) -> SessionCounts:
+        environment = self.environment
+        return SessionCounts(
+            n_events=self._n_events,
+            n_sequences=len(self._sequence_ids),
+            n_output_tokens=self._n_output_tokens,
+            duration_ns=max(self._duration_ns, 0),
+            device=environment.device_name,
+            target=environment.model_name(Role.TARGET),
+            draft=environment.model_name(Role.DRAFT),
+        )
+
+    def columns(self) -> dict[str, int | str]:
+        """The columns of the table ``session`` that follow from the events."""
+        return {
+            "started_unix_ns": self.started_unix_ns,
+            "config_json": self.config_json,
+            "environment_json": msgspec.json.encode(self.environment).decode(),
+            "counts_json": msgspec.json.encode(self.counts()).decode(),
+        }
+
+    # --- what is read of single events -----------------------------------------------------------
+
+    def _start(self, event: SessionStarted) -> None:
+        self.started_unix_ns = event.started_unix_ns
+        self.config_json = event.config_json
+        self.environment = with_start(self.environment, event)
+
+    def _load(self, event: ModelLoaded) -> None:
+        self.environment = with_model(self.environment, event)
+
+    def _start_sequence(self, event: SequenceStarted) -> None:
+        self._sequence_ids.add(event.sequence_id)
+
+    def _commit(self, event: StepCommitted) -> None:
+        self._n_output_tokens += len(event.token_ids)
+
+    def _end(self, event: SessionEnded) -> None:
+        self.end = event
+
+
+_READERS: dict[type[Any], Callable[[SessionFacts, Any], None]] = {
+    SessionStarted: SessionFacts._start,
+    ModelLoaded: SessionFacts._load,
+    SequenceStarted: SessionFacts._start_sequence,
+    StepCommitted: SessionFacts._commit,
+    SessionEnded: SessionFacts._end,
+}

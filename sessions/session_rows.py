@@ -1,0 +1,145 @@
+"""Events as rows of the table ``events``, and back."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from engine.wire.codec import CodecError, decode_event
+from engine.wire.events import SCHEMA_VERSION, Event, SessionStarted
+from sessions.session_errors import NewerSessionFile, SessionFileError, damaged, sqlite_errors
+from sessions.session_facts import SessionFacts
+from sessions.session_limits import LimitError, check_limits
+
+Row = tuple[int, int, str, int | None, int | None, str]
+
+ROW_BYTES = 300
+"""About what a row takes in memory beside its payload."""
+
+CHUNK_EVENTS = 4096
+CHUNK_BYTES = 16 * 1024 * 1024
+"""Events are read in pieces of at most so many, and no lock is held between two pieces."""
+
+INSERT = "INSERT INTO events (ordinal, t_ns, kind, sequence_id, step, payload) VALUES (?,?,?,?,?,?)"
+_FROM = "SELECT ordinal, CAST(payload AS BLOB) FROM events"
+_AFTER = f"{_FROM} WHERE ordinal > ? ORDER BY ordinal LIMIT {CHUNK_EVENTS}"
+_LAST = f"{_FROM} ORDER BY ordinal DESC LIMIT 1"
+
+
+class RowBatch(msgspec.Struct, frozen=True):
+    """Rows that are written together, and what the session's row says once they are."""
+
+    rows: list[Row]
+    facts: SessionFacts
+    n_bytes: int  # about what it takes in memory
+
+
+def make_rows(batch: Iterable[tuple[Event, bytes]], facts: SessionFacts) -> RowBatch:
+    """Rows of events and their encoded lines; ``facts`` goes on counting with them."""
+    rows: list[Row] = []
+    n_bytes = 0
+    for event, line in batch:
+        facts.add(event)
+        n_bytes += len(line)
+        rows.append(
+            (
+                event.ordinal,
+                event.t_ns,
+                type(event).__name__,
+                getattr(event, "sequence_id", None),
+                getattr(event, "step", None),
+                line.decode(),
+            )
+        )
+    return RowBatch(rows, facts.snapshot(), n_bytes + ROW_BYTES * len(rows))
+
+
+def read_events(connection: sqlite3.Connection, path: Path, *, after: int) -> Iterator[Event]:
+    """Every event behind the ordinal ``after``, in order, each one checked.
+
+    Raises:
+        SessionFileError: the file is damaged or busy; what came before is sound.
+    """
+    ordinal, t_ns = after, 0
+    while events := _read_chunk(connection, path, ordinal, t_ns):
+        ordinal, t_ns = events[-1].ordinal, events[-1].t_ns
+        yield from events
+
+
+def read_last(connection: sqlite3.Connection, path: Path) -> Event | None:
+    """The newest event; None when there is none."""
+    with sqlite_errors(path):
+        row = connection.execute(_LAST).fetchone()
+    return None if row is None else checked_event(row[0], row[1], path)
+
+
+def _read_chunk(connection: sqlite3.Connection, path: Path, ordinal: int, t_ns: int) -> list[Event]:
+    """Events as far as they are sound; raises only when not even the first one is."""
+    events: list[Event] = []
+    n_bytes = 0
+    try:
+        with sqlite_errors(path):
+            cursor = connection.execute(_AFTER, (ordinal,))
+            for row in cursor:
+                # SQL saw to it that ordinals grow; a damaged index of pages may repeat them.
+                if row[0].__class__ is not int or row[0] <= ordinal:
+                    raise damaged(path, f"its events are out of order after {ordinal}")
+                event = checked_event(row[0], row[1], path)
+                if event.t_ns < t_ns:
+                    raise damaged(path, f"time runs back at event {row[0]}")
+                ordinal, t_ns = row[0], event.t_ns
+                events.append(event)
+                n_bytes += len(row[1])
+                if n_bytes > CHUNK_BYTES:
+                    cursor.close()
+                    break
+    except SessionFileError:
+        if not events:
+            raise
+        # The next chunk begins at the bad place and says so.
+    return events
+
+
+def checked_event(ordinal: object, payload: object, path: Path) -> Event:
+    """One row's event, as an engine could have said it; raises SessionFileError otherwise."""
+    if not isinstance(payload, bytes):
+        raise damaged(path, f"event {ordinal} has no payload")
+    try:
+        event = decode_event(payload)
+        check_limits(event)
+    except (CodecError, LimitError) as error:
+        raise _unreadable(payload, path, f"event {ordinal} cannot be read: {error}") from error
+    if event.ordinal != ordinal or event.ordinal < 0:
+        raise damaged(path, f"event {ordinal} says it is {event.ordinal}")
+    if event.__class__ is SessionStarted:
+        _check_version(event.schema_version, path)
+    return event
+
+
+class _Version(msgspec.Struct, frozen=True):
+    kind: str
+    schema_version: int = 0
+
+
+def _unreadable(payload: bytes, path: Path, what: str) -> SessionFileError:
+    """A first event of a later version may have fields this one does not understand."""
+    try:
+        version = msgspec.json.decode(payload, type=_Version)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return damaged(path, what)
+    if version.kind == "SessionStarted" and version.schema_version > SCHEMA_VERSION:
+        return _newer(version.schema_version, path)
+    return damaged(path, what)
+
+
+def _check_version(version: int, path: Path) -> None:
+    if version > SCHEMA_VERSION:
+        raise _newer(version, path)
+
+
+def _newer(version: int, path: Path) -> NewerSessionFile:
+    return NewerSessionFile(
+        f"{path} was recorded by a later version of SpecScope (its events are of version {version},"
+        f" this one reads up to {SCHEMA_VERSION}): update SpecScope to open it."
+    )
