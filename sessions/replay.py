@@ -1,0 +1,73 @@
+"""StoredSource: an event source that reads a session file."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from engine.wire.events import EndReason, Event, SessionEnded
+from sessions.session_errors import SessionFileError
+from sessions.session_file import SessionFile
+
+NO_FAREWELL = "The recording ends here: its program crashed or was killed."
+STILL_RECORDING = "The session is still being recorded: this is what was in its file by now."
+
+
+class StoredSource:
+    """The events of a session file, as they were said.
+
+    A file without the engine's farewell gets one, with reason ``crashed``, so that its stream is
+    whole; ``has_farewell`` tells whether that happened. The file belongs to the source from now on.
+    """
+
+    def __init__(self, file: SessionFile) -> None:
+        self._file = file
+        self._events: Iterator[Event] = self._whole(file)
+        self._is_exhausted = False
+        self._problem: SessionFileError | None = None
+        self.has_farewell = True  # of the file itself, as far as it was read
+
+    def poll(self, limit: int) -> Sequence[Event]:
+        """Up to ``limit`` events, oldest first; fewer only at the end.
+
+        Raises:
+            SessionFileError: the file is damaged at this point; all events before it were given.
+        """
+        if self._problem is not None:
+            raise self._problem
+        events: list[Event] = []
+        try:
+            for event in islice(self._events, limit):
+                events.append(event)
+        except SessionFileError as error:
+            self._problem = error  # told by the next call, after the events before it
+            if not events:
+                raise
+            return events
+        self._is_exhausted = self._is_exhausted or len(events) < limit
+        return events
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing more will ever come."""
+        return self._is_exhausted
+
+    def close(self) -> None:
+        """Close the file; may be called again."""
+        self._is_exhausted = True
+        self._events = iter(())
+        self._file.close()
+
+    def _whole(self, file: SessionFile) -> Iterator[Event]:
+        last: Event | None = None
+        for event in file.events():
+            last = event
+            yield event
+        if isinstance(last, SessionEnded):
+            return
+        self.has_farewell = False
+        is_recording = file.summary().is_recording
+        yield SessionEnded(
+            reason=EndReason.CRASHED,
+            detail=STILL_RECORDING if is_recording else NO_FAREWELL,
+            ordinal=0 if last is None else last.ordinal + 1,
+            t_ns=0 if last is None else last.t_ns,
+        )
