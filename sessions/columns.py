@@ -1,0 +1,173 @@
+"""Table: append-only growing numpy columns, ordered by time; a prefix of one is a view, no copy."""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+MISSING_INT = -(2**63)
+"""Stands in an ``INT`` column for a reading that is missing: no clock, size or count is that."""
+MISSING_COUNT = -(2**31)
+"""The same in a ``COUNT`` column."""
+MISSING_CODE = -1
+"""Stands in a ``CODE`` or ``TEXT`` column for None. A ``FLOAT`` column holds NaN instead."""
+
+_FIRST_CAPACITY = 64
+
+
+class Kind(Enum):
+    """What a column holds. ``COUNT`` is for ids, positions and small counts, which 32 bits hold
+    with room to spare (a larger number is refused, never cut); times and sizes are ``INT``."""
+
+    INT = "int"
+    COUNT = "count"
+    FLOAT = "float"
+    CODE = "code"  # the place of an enum's member in its class
+    TEXT = "text"  # the number of the text in the table's ``TextPool``, int32
+
+
+_DTYPES: dict[Kind, np.dtype[Any]] = {
+    Kind.INT: np.dtype(np.int64),
+    Kind.COUNT: np.dtype(np.int32),
+    Kind.FLOAT: np.dtype(np.float64),
+    Kind.CODE: np.dtype(np.int8),
+    Kind.TEXT: np.dtype(np.int32),
+}
+
+
+class TextPool(dict[str | None, int]):
+    """Numbers texts in the order first seen: ``pool[text]`` is the number, ``texts`` the way back.
+
+    It only grows, so a number means the same for ever. None is ``MISSING_CODE``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({None: MISSING_CODE})
+        self.texts: list[str] = []
+
+    def __missing__(self, text: str) -> int:
+        code = self[text] = len(self.texts)
+        self.texts.append(text)
+        return code
+
+    def find(self, text: str) -> int:
+        """The number of ``text``, or ``MISSING_CODE`` where nobody has said it yet."""
+        return self.get(text, MISSING_CODE)
+
+
+class Table:
+    """Rows that are appended in batches and never changed.
+
+    Columns ``ordinal`` and ``t_ns`` come first in every table; ``t_ns`` never decreases: a row
+    that claims an earlier time than the one before is given that one's.
+    """
+
+    def __init__(self, name: str, kinds: Mapping[str, Kind], pool: TextPool) -> None:
+        self.name = name
+        self.kinds = {"ordinal": Kind.INT, "t_ns": Kind.INT, **kinds}
+        self.pool = pool
+        self._n = 0
+        self._capacity = 0
+        self._last_t_ns = -1
+        self._columns: dict[str, Array] = {
+            column: np.empty(0, _DTYPES[kind]) for column, kind in self.kinds.items()
+        }
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def last_t_ns(self) -> int:
+        """Time of the newest row; -1 while there is none."""
+        return self._last_t_ns
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the rows that are filled."""
+        return self._n * sum(_DTYPES[kind].itemsize for kind in self.kinds.values())
+
+    def append(self, n_rows: int, **columns: Any) -> None:
+        """Append ``n_rows`` rows; each column is given as so many values, or one for all.
+
+        Raises:
+            OverflowError: a number is too large for its column; nothing was appended then.
+        """
+        if not n_rows:
+            return
+        assert columns.keys() == self._columns.keys(), f"{self.name}: wrong columns"
+        end = self._n + n_rows
+        if end > self._capacity:
+            self._grow(end)
+        for column, values in columns.items():
+            self._columns[column][self._n : end] = values
+        times = self._columns["t_ns"][self._n : end]
+        if times[0] < self._last_t_ns or (n_rows > 1 and np.any(times[1:] < times[:-1])):
+            times[:] = np.maximum(np.maximum.accumulate(times), self._last_t_ns)
+        self._last_t_ns = int(times[-1])
+        self._n = end
+
+    def prefix(self, n: int) -> "TablePrefix":
+        """The first ``n`` rows, read-only; they stay as they are however the table grows."""
+        return TablePrefix(self, min(n, self._n))
+
+    def n_rows_at(self, t_ns: int) -> int:
+        """How many rows there were at ``t_ns``, those of that very moment included."""
+        if t_ns >= self._last_t_ns:
+            return self._n
+        return int(self._columns["t_ns"][: self._n].searchsorted(np.int64(t_ns), side="right"))
+
+    def view(self, column: str, n: int) -> Array:
+        """The first ``n`` values of a column, read-only, not copied."""
+        view = self._columns[column][:n]
+        view.flags.writeable = False
+        return view
+
+    def _grow(self, n_rows: int) -> None:
+        """Room for ``n_rows``; earlier views keep the arrays they were cut from."""
+        self._capacity = max(n_rows, _FIRST_CAPACITY, self._capacity + self._capacity // 2)
+        for column, kind in self.kinds.items():
+            grown = np.empty(self._capacity, _DTYPES[kind])
+            grown[: self._n] = self._columns[column][: self._n]
+            self._columns[column] = grown
+
+
+class TablePrefix:
+    """The first rows of a table: ``prefix["t_ns"]`` is a column, read-only and not copied."""
+
+    __slots__ = ("_n", "_table")
+
+    def __init__(self, table: Table, n: int) -> None:
+        self._table = table
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, column: str) -> Array:
+        return self._table.view(column, self._n)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self._table.kinds)
+
+    def is_text(self, column: str) -> bool:
+        return self._table.kinds[column] is Kind.TEXT
+
+    def code(self, text: str) -> int:
+        """The number that stands for ``text`` in this table's text columns."""
+        return self._table.pool.find(text)
+
+    def text(self, column: str, row: int) -> str:
+        """One text; "" where there is none."""
+        code = int(self[column][row])
+        return "" if code == MISSING_CODE else self._table.pool.texts[code]
+
+    def texts(self, column: str, rows: slice | Array | None = None) -> list[str]:
+        """The texts of ``rows`` (all of them by default); "" where there is none."""
+        codes: Iterable[int] = (self[column] if rows is None else self[column][rows]).tolist()
+        texts = self._table.pool.texts
+        return ["" if code == MISSING_CODE else texts[code] for code in codes]
