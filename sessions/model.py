@@ -1,0 +1,108 @@
+"""SessionModel: folds events into append-only tables, and holds no other state."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.wire.events import (
+    BlocksAllocated,
+    BlocksFreed,
+    CalibrationMeasured,
+    DraftProposed,
+    DraftVerified,
+    Event,
+    EventBase,
+    KernelsRecorded,
+    KvAdvanced,
+    SequenceFinished,
+    SequenceSetBack,
+    SequenceStarted,
+    SpansMeasured,
+    StepCommitted,
+)
+from sessions.columns import Table, TextPool
+from sessions.folds import Tables, fold_commits, fold_drafts, fold_kv, fold_spans, fold_verdicts
+from sessions.session_folds import (
+    TABLE_OF,
+    fold_calibrations,
+    fold_kernels,
+    fold_rows,
+    fold_sequences,
+)
+from sessions.snapshot import Snapshot, take_snapshot
+from sessions.tables import TABLE_COLUMNS
+
+_AT_ONCE = 8192
+"""Events folded together: bounds the lists that are made on the way."""
+
+_Fold = Callable[[Any, Tables], None]
+
+_FOLDS: dict[type[EventBase], _Fold] = {
+    DraftProposed: fold_drafts,
+    DraftVerified: fold_verdicts,
+    StepCommitted: fold_commits,
+    SpansMeasured: fold_spans,
+    KernelsRecorded: fold_kernels,
+    CalibrationMeasured: fold_calibrations,
+    **dict.fromkeys((BlocksAllocated, BlocksFreed, KvAdvanced), fold_kv),
+    **dict.fromkeys((SequenceStarted, SequenceSetBack, SequenceFinished), fold_sequences),
+}
+"""Kinds that feed the same table share a fold, so that their rows keep their order."""
+
+
+class SessionModel:
+    """What is known of a session: an ``EventSink`` that becomes tables.
+
+    The fold of the first events is the beginning of the fold of all of them, table by table; so
+    the session at an earlier moment is the same tables, shorter (``snapshot``). Not thread-safe:
+    one thread consumes and looks.
+    """
+
+    def __init__(self) -> None:
+        pool = TextPool()
+        self.tables = {name: Table(name, kinds, pool) for name, kinds in TABLE_COLUMNS.items()}
+        self._last_ordinal = -1
+        self._last_t_ns = 0
+
+    @property
+    def last_t_ns(self) -> int:
+        """Time of the newest event; 0 before the first."""
+        return self._last_t_ns
+
+    def consume(self, events: Sequence[Event]) -> None:
+        """Fold the next events of the stream."""
+        for first in range(0, len(events), _AT_ONCE):
+            self._fold(events[first : first + _AT_ONCE])
+
+    def snapshot(self, t_ns: int | None = None) -> Snapshot:
+        """The session as it was at ``t_ns``, what happened at that very moment included; as it is
+        now by default."""
+        return take_snapshot(self.tables, self._last_t_ns if t_ns is None else t_ns)
+
+    def close(self) -> None:
+        """Nothing: the tables stay."""
+
+    def _fold(self, events: Sequence[Event]) -> None:
+        groups: dict[Any, list[Event]] = {}
+        for event in events:
+            kind = type(event)
+            key = _FOLDS.get(kind, kind)
+            if (group := groups.get(key)) is None:
+                group = groups[key] = []
+            group.append(event)
+        self._find_gaps(events)
+        for key, group in groups.items():
+            (fold_rows if key in TABLE_OF else key)(group, self.tables)
+
+    def _find_gaps(self, events: Sequence[Event]) -> None:
+        """A row for each hole in the ordinals. An ordinal that was already there is no hole."""
+        ordinals = np.array([event.ordinal for event in events], np.int64)
+        before = np.maximum.accumulate(np.concatenate(([self._last_ordinal], ordinals)))
+        n_missing = ordinals - before[:-1] - 1
+        for row in np.flatnonzero(n_missing > 0).tolist():
+            self.tables["gaps"].append(
+                1, ordinal=ordinals[row], t_ns=events[row].t_ns, n_missing=n_missing[row]
+            )
+        self._last_ordinal = int(before[-1])
+        self._last_t_ns = max(self._last_t_ns, events[-1].t_ns)
