@@ -1,0 +1,118 @@
+"""What a forward cost in this session: one draft token, and a verification of each width.
+
+Measured where the session has enough verifications one token wide to compare with; else as the
+engine's calibration found it. ``MeasuredCosts.source`` says which.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sessions.columns import MISSING_INT, Array
+from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.snapshot import Snapshot
+from sessions.tables import DRAFT, TARGET
+
+MIN_PLAIN_SPANS = 5
+"""Verifications one token wide below which their median is not trusted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredCosts:
+    """Medians in ns. ``target_ns[i]`` is a target forward ``widths[i]`` tokens wide; widths
+    ascend from 1. ``draft_ns`` is one draft forward, 0 where proposals cost none."""
+
+    source: Literal["spans", "calibration"]
+    draft_ns: float
+    widths: tuple[int, ...]
+    target_ns: tuple[float, ...]
+
+    @property
+    def plain_ns(self) -> float:
+        """A target forward one token wide."""
+        return self.target_ns[0]
+
+    @property
+    def c(self) -> float:
+        """Draft forward / target forward, both one token wide."""
+        return self.draft_ns / self.plain_ns
+
+    def is_measured(self, width: int) -> bool:
+        return width in self.widths
+
+    def verify_ns(self, width: float) -> float:
+        """Between two measured widths on the line through them; beyond the widest on the line
+        through the last two, never below the last."""
+        if width <= self.widths[-1]:
+            return float(np.interp(width, self.widths, self.target_ns))
+        last_ns = self.target_ns[-1]
+        if len(self.widths) < 2:
+            return last_ns
+        slope = (last_ns - self.target_ns[-2]) / (self.widths[-1] - self.widths[-2])
+        return last_ns + max(0.0, slope) * (width - self.widths[-1])
+
+    def v(self, width: float) -> float:
+        """The verify-width cost T(width) / T(1)."""
+        return self.verify_ns(width) / self.plain_ns
+
+
+def measured_costs(snapshot: Snapshot, selection: Selection = EVERYTHING) -> MeasuredCosts | None:
+    """From the spans of the selected steps, else from the newest calibration, else None."""
+    return _from_spans(snapshot, selection) or _from_calibration(snapshot)
+
+
+def _from_spans(snapshot: Snapshot, selection: Selection) -> MeasuredCosts | None:
+    """Steps of the commonest number of sequences only: forwards of a batch cost otherwise."""
+    spans, drafts = snapshot.spans, snapshot.drafts
+    if not len(spans) or not len(drafts):
+        return None
+    steps, places, n_sequences = np.unique(drafts["step"], return_inverse=True, return_counts=True)
+    widths = np.zeros(len(steps), np.int64)
+    np.maximum.at(widths, places, drafts["n_drafted"] + 1)
+    rows = selection.span_rows(snapshot)
+    names, span_steps = spans["name"][rows], spans["step"][rows]
+    place = np.searchsorted(steps, span_steps).clip(max=len(steps) - 1)
+    is_alike = (steps[place] == span_steps) & (
+        n_sequences[place] == np.bincount(n_sequences).argmax()
+    )
+    gpu_ns = spans["gpu_ns"][rows]
+    lengths = np.where(gpu_ns == MISSING_INT, spans["host_ns"][rows], gpu_ns)
+    is_verify = is_alike & (names == spans.code("verify"))
+    verify_widths, verify_ns = widths[place[is_verify]], lengths[is_verify]
+    if (verify_widths == 1).sum() < MIN_PLAIN_SPANS:
+        return None
+    found = np.unique(verify_widths).tolist()
+    target_ns = tuple(_median(verify_ns[verify_widths == width]) for width in found)
+    draft_ns = lengths[is_alike & (names == spans.code("draft_forward"))]
+    if target_ns[0] <= 0:
+        return None
+    return MeasuredCosts(
+        source="spans",
+        draft_ns=_median(draft_ns) if len(draft_ns) else 0.0,
+        widths=tuple(found),
+        target_ns=target_ns,
+    )
+
+
+def _from_calibration(snapshot: Snapshot) -> MeasuredCosts | None:
+    calibrations = snapshot.calibrations
+    if not len(calibrations):
+        return None
+    newest = calibrations["ordinal"] == calibrations["ordinal"][-1]
+    roles, forward_ns = calibrations["role"][newest], calibrations["forward_ns"][newest]
+    widths = calibrations["width"][newest][roles == TARGET]
+    target_ns = forward_ns[roles == TARGET]
+    if not len(widths) or widths[0] != 1 or target_ns[0] <= 0:
+        return None
+    draft_ns = forward_ns[roles == DRAFT]
+    return MeasuredCosts(
+        source="calibration",
+        draft_ns=float(draft_ns[0]) if len(draft_ns) else 0.0,
+        widths=tuple(widths.tolist()),
+        target_ns=tuple(map(float, target_ns.tolist())),
+    )
+
+
+def _median(values: Array) -> float:
+    return float(np.median(values))
