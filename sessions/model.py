@@ -105,4 +105,4 @@ class SessionModel:
                 1, ordinal=ordinals[row], t_ns=events[row].t_ns, n_missing=n_missing[row]
             )
         self._last_ordinal = int(before[-1])
-        self._last_t_ns = max(self._last_t_ns, events[-1].t_ns)
+        self._last_t_ns = max(self._last_t_ns, *[event.t_ns for event in events])
