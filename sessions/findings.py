@@ -1,0 +1,246 @@
+"""What a session's numbers amount to, in sentences; each carries the numbers it was made from."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sessions.metrics.counts import Counts, count
+from sessions.metrics.interval import ratio
+from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.metrics.speedup import PredictedSpeedup, measured_speedup, predicted_speedup
+from sessions.metrics.time_split import TimeSplit, time_split
+from sessions.snapshot import Snapshot
+from sessions.what_if import GammaWhatIf, gamma_what_if
+
+MIN_TESTED = 50
+"""Tested draft tokens below which nothing is said of acceptance."""
+MIN_STEPS = 20
+"""Measured steps below which nothing is said of time."""
+MIN_PROMPTS = 3
+"""Prompts in common below which nothing is said against a baseline."""
+LOW_ACCEPTANCE = 0.4
+HIGH_ACCEPTANCE = 0.9
+HIGH_OVERHEAD = 0.3
+HIGH_DRAFT_SHARE = 0.25
+HIGH_VERIFY_COST = 1.25
+"""A verification that takes this many plain forwards is no longer nearly free."""
+FEW_DRAFTED = 0.5
+"""Share of steps with a draft below which drafting is rare."""
+WORTH_CHANGING = 0.03
+"""Gain in tokens per second below which another gamma is not worth a word."""
+SAMPLER_DRIFT = 5.0
+"""Standard deviations between observed and expected acceptance that chance does not explain."""
+
+
+class Severity(StrEnum):
+    INFO = "info"
+    ADVICE = "advice"  # something could be faster
+    WARNING = "warning"  # something is slow, or wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``values`` are the numbers in the sentence, by metric or by what they are."""
+
+    key: str
+    severity: Severity
+    sentence: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    counts: Counts
+    split: TimeSplit | None
+    predicted: PredictedSpeedup | None
+    what_if: GammaWhatIf | None
+
+    @property
+    def has_acceptance(self) -> bool:
+        return self.counts.n_tested >= MIN_TESTED
+
+    @property
+    def has_time(self) -> bool:
+        return self.split is not None and self.split.n_steps >= MIN_STEPS
+
+
+def find(
+    snapshot: Snapshot,
+    selection: Selection = EVERYTHING,
+    *,
+    baseline: Snapshot | None = None,
+) -> tuple[Finding, ...]:
+    """The findings, gravest first; none where the evidence is thin."""
+    evidence = _Evidence(
+        count(snapshot, selection),
+        time_split(snapshot, selection),
+        predicted_speedup(snapshot, selection),
+        gamma_what_if(snapshot, selection),
+    )
+    found = [finding for rule in _RULES for finding in rule(evidence)]
+    if baseline is not None and selection.is_everything:
+        found += _against(snapshot, baseline)
+    order = list(reversed(Severity))
+    return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
+
+
+def _acceptance(evidence: _Evidence) -> Iterator[Finding]:
+    counts = evidence.counts
+    alpha = counts.acceptance_rate
+    if not evidence.has_acceptance or alpha is None:
+        return
+    values = {"acceptance_rate": alpha, "n_tested": counts.n_tested}
+    if alpha < LOW_ACCEPTANCE:
+        yield Finding(
+            "acceptance_low",
+            Severity.ADVICE,
+            f"Only {alpha:.0%} of {counts.n_tested} tested draft tokens were accepted: a draft "
+            "closer to the target, or a smaller gamma, would waste less.",
+            values,
+        )
+    elif alpha > HIGH_ACCEPTANCE:
+        yield Finding(
+            "acceptance_high",
+            Severity.INFO,
+            f"{alpha:.0%} of {counts.n_tested} tested draft tokens were accepted: the draft "
+            "follows the target closely, and longer drafts may pay.",
+            values,
+        )
+
+
+def _sampler(evidence: _Evidence) -> Iterator[Finding]:
+    """Observed against expected acceptance, in standard deviations of a binomial."""
+    counts = evidence.counts
+    alpha, expected = counts.acceptance_rate, counts.expected_acceptance_rate
+    if not evidence.has_acceptance or alpha is None or expected is None:
+        return
+    spread = max(expected * (1 - expected), 1 / counts.n_tested) / counts.n_tested
+    if (alpha - expected) ** 2 > SAMPLER_DRIFT**2 * spread:
+        yield Finding(
+            "acceptance_unexpected",
+            Severity.WARNING,
+            f"{alpha:.1%} of the tested draft tokens were accepted where the two models' "
+            f"distributions give {expected:.1%}: more than chance explains.",
+            {
+                "acceptance_rate": alpha,
+                "expected_acceptance_rate": expected,
+                "n_tested": counts.n_tested,
+            },
+        )
+
+
+def _few_drafted(evidence: _Evidence) -> Iterator[Finding]:
+    counts = evidence.counts
+    share = ratio(counts.n_steps_drafted, counts.n_steps)
+    if share and counts.n_steps >= MIN_STEPS and share < FEW_DRAFTED:
+        yield Finding(
+            "few_drafted",
+            Severity.INFO,
+            f"Only {counts.n_steps_drafted} of {counts.n_steps} steps had a draft: the others "
+            "ran at the speed of ordinary decoding.",
+            {"n_steps_drafted": counts.n_steps_drafted, "n_steps": counts.n_steps},
+        )
+
+
+def _gamma(evidence: _Evidence) -> Iterator[Finding]:
+    """Drafting that does not pay, or another gamma that would pay more."""
+    what_if, counts = evidence.what_if, evidence.counts
+    length = counts.mean_draft_length
+    if what_if is None or length is None or not evidence.has_acceptance:
+        return
+    now = what_if.options[min(round(length), len(what_if.options) - 1)]
+    best, plain = what_if.best, what_if.options[0]
+    gain = best.tokens_per_second / now.tokens_per_second - 1
+    values = {
+        "acceptance_rate": what_if.acceptance_rate,
+        "c": what_if.costs.c,
+        "gamma": now.gamma,
+        "best_gamma": best.gamma,
+        "gain": gain,
+    }
+    if best.gamma == 0 and plain.tokens_per_second > now.tokens_per_second:
+        yield Finding(
+            "drafting_does_not_pay",
+            Severity.WARNING,
+            f"Drafting does not pay here: at {what_if.acceptance_rate:.0%} acceptance and a draft "
+            f"cost of {what_if.costs.c:.2f} target forwards, ordinary decoding would be "
+            f"{gain:.0%} faster.",
+            values,
+        )
+    elif best.gamma != now.gamma and gain > WORTH_CHANGING:
+        guess = ", by extrapolation" if best.is_extrapolated else ""
+        split = evidence.split if evidence.has_time else None
+        share = split.share(split.draft_ns) if split else None
+        cost = "" if share is None else f"Drafting costs {share:.0%} of a step. "
+        yield Finding(
+            "other_gamma",
+            Severity.ADVICE,
+            f"{cost}At this acceptance gamma {best.gamma} would be {gain:.0%} faster than "
+            f"{now.gamma}{guess}.",
+            values if share is None else {**values, "draft_share": share},
+        )
+
+
+def _time(evidence: _Evidence) -> Iterator[Finding]:
+    split = evidence.split
+    if split is None or not evidence.has_time:
+        return
+    draft, overhead = split.share(split.draft_ns), split.overhead_share
+    if draft is not None and draft > HIGH_DRAFT_SHARE:
+        yield Finding(
+            "draft_share_high",
+            Severity.INFO,
+            f"Drafting takes {draft:.0%} of a step.",
+            {"draft_share": draft, "n_steps": split.n_steps},
+        )
+    if overhead is not None and overhead > HIGH_OVERHEAD:
+        yield Finding(
+            "overhead_high",
+            Severity.ADVICE,
+            f"{overhead:.0%} of a step is spent outside the two models' forwards, so the formula "
+            "promises more than can be had.",
+            {"overhead_share": overhead, "n_steps": split.n_steps},
+        )
+
+
+def _verify_width(evidence: _Evidence) -> Iterator[Finding]:
+    predicted, length = evidence.predicted, evidence.counts.mean_draft_length
+    if predicted is None or length is None or evidence.counts.n_steps < MIN_STEPS:
+        return
+    width = round(length) + 1
+    cost = predicted.costs.v(width)
+    if cost > HIGH_VERIFY_COST:
+        yield Finding(
+            "verify_width_cost_high",
+            Severity.INFO,
+            f"A verification {width} tokens wide takes {cost:.2f} times as long as a forward over "
+            "one token; the published formula takes it as free.",
+            {"verify_width_cost": cost, "width": width},
+        )
+
+
+_RULES: tuple[Callable[[_Evidence], Iterator[Finding]], ...] = (
+    _acceptance,
+    _sampler,
+    _few_drafted,
+    _gamma,
+    _time,
+    _verify_width,
+)
+
+
+def _against(snapshot: Snapshot, baseline: Snapshot) -> Iterator[Finding]:
+    measured = measured_speedup(snapshot, baseline)
+    n_prompts = len(measured.prompts) if measured else 0
+    if measured is None or n_prompts < MIN_PROMPTS:
+        return
+    low, high = measured.low or measured.value, measured.high or measured.value
+    is_slower = high < 1.0
+    verdict = "slower" if is_slower else "faster" if low > 1.0 else "neither faster nor slower"
+    yield Finding(
+        "measured_speedup",
+        Severity.WARNING if is_slower else Severity.INFO,
+        f"Against the baseline {measured.value:.2f} times the speed over "
+        f"{n_prompts} prompts (95 %: {low:.2f} to {high:.2f}): {verdict}.",
+        {"measured_speedup": measured.value, "low": low, "high": high, "n_prompts": n_prompts},
+    )

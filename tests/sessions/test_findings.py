@@ -1,0 +1,117 @@
+"""Sentences about a session, their numbers, and silence where the evidence is thin."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from msgspec.structs import replace
+
+from engine.wire.events import DraftVerified, Event, StepCommitted
+from sessions.findings import MIN_TESTED, Finding, Severity, find
+from sessions.snapshot import Snapshot
+from tests.sessions.played import drafted, iid_lengths, snapshot_of
+from tests.support.event_script import EventScript
+
+
+def found(events: Sequence[Event], **options: Snapshot) -> dict[str, Finding]:
+    findings = find(snapshot_of(events), **options)
+    order = list(Severity)
+    gravities = [order.index(finding.severity) for finding in findings]
+    assert gravities == sorted(gravities, reverse=True)
+    for finding in findings:
+        assert finding.sentence.endswith(".")
+        assert not re.search(r"nan|inf\b|None", finding.sentence)
+    return {finding.key: finding for finding in findings}
+
+
+def with_overlap(events: Sequence[Event], overlap: float) -> list[Event]:
+    return [
+        replace(event, overlaps=(overlap,) * len(event.overlaps))
+        if isinstance(event, DraftVerified)
+        else event
+        for event in events
+    ]
+
+
+def test_little_evidence_is_no_finding() -> None:
+    assert found([]) == {}
+    events = drafted([0] * (MIN_TESTED - 1), 2, draft_ns=900, target_ns=[1000] * 3)
+    assert found(events) == {}
+
+
+def test_another_gamma_that_is_faster_is_named() -> None:
+    events = drafted(iid_lengths(0.8, 2, 200), 2, draft_ns=50, target_ns=[1000] * 17)
+    finding = found(events)["other_gamma"]
+    assert finding.severity is Severity.ADVICE
+    assert finding.values["best_gamma"] == 8
+    assert finding.values["gain"] == pytest.approx(3.09 / 2.22 - 1, abs=0.02)
+    assert "gamma 8" in finding.sentence
+    assert "extrapolation" in finding.sentence
+
+
+def test_the_best_gamma_is_not_advised_against() -> None:
+    events = drafted(iid_lengths(0.8, 8, 300), 8, draft_ns=50, target_ns=[1000] * 17)
+    assert "other_gamma" not in found(events)
+    assert "drafting_does_not_pay" not in found(events)
+
+
+def test_drafting_that_does_not_pay() -> None:
+    events = with_overlap(
+        drafted(iid_lengths(0.3, 4, 200), 4, draft_ns=600, target_ns=[1000] * 5), 0.3
+    )
+    findings = found(events)
+    finding = findings["drafting_does_not_pay"]
+    assert finding.severity is Severity.WARNING
+    assert finding.values["c"] == 0.6
+    assert findings["acceptance_low"].values["acceptance_rate"] == pytest.approx(0.3, abs=0.01)
+
+
+def test_acceptance_close_to_one() -> None:
+    events = with_overlap(drafted([4] * 50, 4), 0.99)
+    assert found(events)["acceptance_high"].severity is Severity.INFO
+
+
+def test_a_sampler_that_is_off_is_a_warning() -> None:
+    fair = drafted(iid_lengths(0.7, 4, 200), 4)  # the script says overlap 0.7
+    assert "acceptance_unexpected" not in found(fair)
+    finding = found(with_overlap(fair, 0.5))["acceptance_unexpected"]
+    assert finding.severity is Severity.WARNING
+    assert finding.values["expected_acceptance_rate"] == pytest.approx(0.5)
+
+
+def test_where_the_time_goes() -> None:
+    events = drafted([2] * 30, 4, draft_ns=100, target_ns=[1000, 1100, 1200, 1300, 1500],
+                     with_spans=True)  # fmt: skip
+    findings = found(events)
+    assert findings["overhead_high"].values["overhead_share"] > 0.3
+    assert findings["verify_width_cost_high"].values == {"verify_width_cost": 1.5, "width": 5}
+
+
+def test_few_steps_with_a_draft() -> None:
+    script = EventScript()
+    script.sequence("ab")
+    for index in range(30):
+        script.step(drafted=3 * (index % 5 == 0), accepted=0, gamma=3)
+    finding = found(script.events)["few_drafted"]
+    assert finding.values == {"n_steps_drafted": 6, "n_steps": 30}
+
+
+@pytest.mark.parametrize(
+    ("step_ns", "severity", "word"),
+    [(50, Severity.INFO, "faster"), (200, Severity.WARNING, "slower")],
+)
+def test_against_a_baseline(step_ns: int, severity: Severity, word: str) -> None:
+    def timed(step_ns: int) -> list[Event]:
+        script = EventScript()
+        for index in range(4):
+            script.sequence("abcd"[index])
+            script.step(index, drafted=0, accepted=0)
+        return [
+            replace(event, step_ns=step_ns) if isinstance(event, StepCommitted) else event
+            for event in script.events
+        ]
+
+    finding = found(timed(step_ns), baseline=snapshot_of(timed(100)))["measured_speedup"]
+    assert finding.severity is severity
+    assert finding.values["measured_speedup"] == pytest.approx(100 / step_ns)
+    assert word in finding.sentence
