@@ -186,7 +186,7 @@ def _refuse_foreign_journal(path: Path) -> None:
 def _is_open_here(path: Path) -> bool:
     try:
         return _open_files[_identity(path)] > 0
-    except OSError:  # it is not there, which ``read_header`` says
+    except (OSError, ValueError):  # it is not there, which ``read_header`` says
         return False
 
 

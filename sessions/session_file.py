@@ -206,7 +206,7 @@ class SessionFile:
             self._update(
                 {
                     **self._facts.columns(),
-                    "recorder_json": _json(RecordingProcess.this()),
+                    "recorder_json": _json(RecordingProcess.this(self.path)),
                 }
             )
         with sqlite_errors(self.path):

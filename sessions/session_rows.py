@@ -22,6 +22,9 @@ CHUNK_BYTES = 16 * 1024 * 1024
 """Events are read in pieces of at most so many, and no lock is held between two pieces."""
 
 INSERT = "INSERT INTO events (ordinal, t_ns, kind, sequence_id, step, payload) VALUES (?,?,?,?,?,?)"
+_BEFORE_ALL = -(2**63)
+"""A row below zero is not passed over: it is damage."""
+
 _FROM = "SELECT ordinal, CAST(payload AS BLOB) FROM events"
 _AFTER = f"{_FROM} WHERE ordinal > ? ORDER BY ordinal LIMIT {CHUNK_EVENTS}"
 _LAST = f"{_FROM} ORDER BY ordinal DESC LIMIT 1"
@@ -61,7 +64,7 @@ def read_events(connection: sqlite3.Connection, path: Path, *, after: int) -> It
     Raises:
         SessionFileError: the file is damaged or busy; what came before is sound.
     """
-    ordinal, t_ns = after, 0
+    ordinal, t_ns = after if after >= 0 else _BEFORE_ALL, 0
     while events := _read_chunk(connection, path, ordinal, t_ns):
         ordinal, t_ns = events[-1].ordinal, events[-1].t_ns
         yield from events

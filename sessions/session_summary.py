@@ -25,19 +25,21 @@ _START_SLACK_S = 1.0
 
 
 class RecordingProcess(msgspec.Struct, frozen=True):
-    """Who writes the file; zeros when nobody does."""
+    """Who writes which file; zeros when nobody does."""
 
     process_id: Annotated[int, msgspec.Meta(ge=0, lt=2**31)] = 0
     started_s: float = 0.0
+    inode: int = 0
 
     @classmethod
-    def this(cls) -> "RecordingProcess":
+    def this(cls, path: Path) -> "RecordingProcess":
         process = psutil.Process()
-        return cls(process.pid, process.create_time())
+        return cls(process.pid, process.create_time(), path.stat().st_ino)
 
-    def is_alive(self) -> bool:
-        """Whether that very process still runs, and not another with its number."""
-        if self.process_id == 0:
+    def is_writing(self, path: Path) -> bool:
+        """Whether that very process still runs, not another with its number, and the file at
+        ``path`` is the one it made, not a copy."""
+        if self.process_id == 0 or path.stat().st_ino != self.inode:
             return False
         try:
             started_s = psutil.Process(self.process_id).create_time()
@@ -102,7 +104,7 @@ def read_summary(connection: sqlite3.Connection, path: Path) -> FileSummary:
     last = read_last(connection, path)
     is_over = isinstance(last, SessionEnded)
     recorder = _read(row.recorder_json, RecordingProcess, path)
-    is_recording = not is_over and not row.ended and recorder.is_alive()
+    is_recording = not is_over and not row.ended and recorder.is_writing(path)
     return FileSummary(
         path=path,
         n_file_bytes=path.stat().st_size,

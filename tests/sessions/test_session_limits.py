@@ -1,0 +1,78 @@
+"""An event from a file is held to what an engine could have said."""
+
+import pytest
+from msgspec.structs import replace
+
+from engine.wire.events import (
+    DraftVerified,
+    Event,
+    GpuSampled,
+    KvAdvanced,
+    SequenceStarted,
+    SpansMeasured,
+    StepCommitted,
+)
+from sessions.session_limits import LimitError, check_limits
+from tests.sessions.recorded import script
+
+
+def first(kind: type[Event]) -> Event:
+    return next(event for event in script() if isinstance(event, kind))
+
+
+def test_whatever_an_engine_says_is_within() -> None:
+    for event in script():
+        check_limits(event)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        (KvAdvanced, {"position": -1}),
+        (KvAdvanced, {"n_written": 2**32}),
+        (KvAdvanced, {"step": -(2**31) - 1}),
+        (KvAdvanced, {"t_ns": 2**63}),
+        (StepCommitted, {"step_ns": 2**64}),
+        (StepCommitted, {"token_ids": (1, 2, 2**70)}),
+        (DraftVerified, {"token_ids": (-1, 0, 0, 0)}),
+        (DraftVerified, {"extra_token_id": 2**63}),
+        (SequenceStarted, {"seed": 2**63}),
+        (SpansMeasured, {"gpu_ns": (None, None, None, None, None, 2**63)}),
+    ],
+)
+def test_a_number_that_no_column_takes_is_refused(
+    kind: type[Event], changes: dict[str, object]
+) -> None:
+    with pytest.raises(LimitError, match=f"a number in {kind.__name__} is out of range"):
+        check_limits(replace(first(kind), **changes))
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        (DraftVerified, "fates"),
+        (DraftVerified, "uniforms"),
+        (StepCommitted, "origins"),
+        (SpansMeasured, "n_bytes"),
+        (SequenceStarted, "prompt_token_texts"),
+    ],
+)
+def test_lists_that_do_not_belong_together_are_refused(kind: type[Event], field: str) -> None:
+    event = first(kind)
+    with pytest.raises(LimitError, match="differ in length"):
+        check_limits(replace(event, **{field: getattr(event, field)[:-1]}))
+
+
+def test_what_may_be_negative_or_missing_is_let_in() -> None:
+    check_limits(replace(first(KvAdvanced), step=-1))
+    check_limits(replace(first(SequenceStarted), seed=-(2**63)))
+    sample = GpuSampled(
+        device_uuid="",
+        utilization_pct=None,
+        memory_used_bytes=None,
+        memory_total_bytes=2**40,
+        power_mw=None,
+        temperature_c=-5,
+        sm_clock_mhz=None,
+    )
+    check_limits(sample)
