@@ -67,12 +67,12 @@ def parse_part(text: str) -> StepRange | TimeRange:
     Raises:
         ExportError: it is neither, or empty.
     """
-    if match := re.fullmatch(r"steps:(\d{1,12})-(\d{1,12})", text):
+    if match := re.fullmatch(r"steps:([0-9]{1,12})-([0-9]{1,12})", text):
         steps = StepRange(int(match[1]), int(match[2]))
         if steps.first > steps.last:
             raise ExportError(f"The range {text} is empty: its first step is behind its last.")
         return steps
-    number = r"(\d{1,9}(?:\.\d{1,9})?)"
+    number = r"([0-9]{1,9}(?:[.][0-9]{1,9})?)"
     if match := re.fullmatch(f"time:{number}-{number}", text):
         times = TimeRange(_nanoseconds(match[1]), _nanoseconds(match[2]))
         if times.start_ns >= times.end_ns:

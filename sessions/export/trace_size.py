@@ -1,6 +1,8 @@
 """How large a Chrome trace will be, before it is written."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 from engine.wire.events import (
     BlocksAllocated,
@@ -13,6 +15,7 @@ from engine.wire.events import (
     KernelsRecorded,
     SpansMeasured,
 )
+from sessions.export.options import StepRange, TimeRange, select
 
 # Bytes, measured on written files.
 _RANGE = 150
@@ -38,6 +41,15 @@ class TraceCounts:
     n_rejections: int = 0
     n_readings: int = 0  # samples, and changes of blocks
     n_kernels: int = 0
+
+    @classmethod
+    def of(cls, events: Iterable[Event], part: StepRange | TimeRange | None = None) -> Self:
+        """The counts of a session, or of a part of it."""
+        counts = cls()
+        for event, is_kept in select(events, part):
+            if is_kept:
+                counts.note(event)
+        return counts
 
     def note(self, event: Event) -> None:
         match event:

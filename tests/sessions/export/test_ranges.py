@@ -1,0 +1,130 @@
+"""Events become ranges; ranges that do not nest are found."""
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.wire.events import PrefillCompleted, Role, SpansMeasured
+from sessions.export.ranges import HostRange, Nesting, RangeReader, cut
+from tests.support.event_script import EventScript
+from tests.support.export_streams import cancelled_inside_verify, plain_session, two_sequences
+from tests.support.running_engine import RunningEngine
+from tests.support.toy_model import ToyModel
+
+bounds = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), max_size=40)
+
+
+def ranges_of(events: list) -> list[HostRange]:
+    reader = RangeReader()
+    told = [one for event in events for one in reader.read(event)]
+    return told + reader.close()
+
+
+def test_every_measured_span_becomes_one_range() -> None:
+    events = two_sequences()
+    told = [one for one in ranges_of(events) if one.name != "prefill"]
+    spans = [event for event in events if isinstance(event, SpansMeasured)]
+    expected = [
+        (start, start + host, name, role, event.step)
+        for event in spans
+        for name, role, start, host in zip(
+            event.names, event.roles, event.start_ns, event.host_ns, strict=True
+        )
+    ]
+    key = str
+    assert sorted([one[:5] for one in told], key=key) == sorted(expected, key=key)
+
+
+def test_a_prefill_without_a_span_stands_for_itself() -> None:
+    events = plain_session()
+    prefills = [event for event in events if isinstance(event, PrefillCompleted)]
+    told = [one for one in ranges_of(events) if one.name == "prefill"]
+    assert [(one.start_ns, one.end_ns, one.role, one.sequence_id) for one in told] == [
+        (event.start_ns, event.start_ns + event.host_ns, event.role, event.sequence_id)
+        for event in prefills
+    ]
+
+
+def test_a_prefill_with_spans_is_said_once_and_knows_its_sequence() -> None:
+    running = RunningEngine(ToyModel(24, seed=1), ToyModel(24, seed=2), gamma=2, max_new_tokens=6)
+    events = running.run([3, 1, 4, 1, 5])
+    told = [one for one in ranges_of(events) if one.name == "prefill"]
+    n_spans = sum(e.names.count("prefill") for e in events if isinstance(e, SpansMeasured))
+    assert len(told) == n_spans > 0
+    assert {one.sequence_id for one in told} == {0}
+    assert {one.role for one in told} == {Role.DRAFT, Role.TARGET}
+
+
+def test_an_interrupted_step_is_closed_at_the_last_known_time() -> None:
+    events = cancelled_inside_verify()
+    incomplete = [one for one in ranges_of(events) if one.is_incomplete]
+    proposed_ns = next(e.t_ns for e in reversed(events) if type(e).__name__ == "DraftProposed")
+    assert [(one.name, one.start_ns, one.end_ns, one.step) for one in incomplete] == [
+        ("step", proposed_ns, events[-1].t_ns, 2),
+        ("verify", proposed_ns, events[-1].t_ns, 2),
+    ]
+
+
+def test_a_finished_session_has_no_incomplete_range() -> None:
+    for events in (plain_session(0), plain_session(), two_sequences()):
+        assert not [one for one in ranges_of(events) if one.is_incomplete]
+    script = EventScript()
+    script.finish()
+    assert ranges_of(script.events) == []
+
+
+def test_a_committed_step_whose_spans_were_lost_is_not_incomplete() -> None:
+    events = [event for event in plain_session() if not isinstance(event, SpansMeasured)]
+    assert {one.name for one in ranges_of(events)} == {"prefill"}
+
+
+def test_outer_ranges_come_first() -> None:
+    events = plain_session()
+    last = next(e for e in events if isinstance(e, SpansMeasured))
+    turned = msgspec.structs.replace(
+        last,
+        **{
+            name: getattr(last, name)[::-1]
+            for name in ("names", "roles", "start_ns", "host_ns", "gpu_ns", "n_flops", "n_bytes")
+        },
+    )
+    assert [one.name for one in RangeReader().read(turned)][:2] == ["step", "draft"]
+
+
+def test_what_comes_once_a_token_can_be_left_out() -> None:
+    told = ranges_of(plain_session())
+    names = {one.name for one in cut(told, per_step=True)}
+    assert "draft_forward" not in names
+    assert "draft" in names
+    assert list(cut(told, per_step=False)) == told
+
+
+def test_an_exact_example_of_nesting() -> None:
+    nesting = Nesting()
+    assert nesting.fits(0, 100)
+    assert nesting.fits(0, 40)  # same start, inside
+    assert not nesting.fits(20, 60)  # crosses
+    assert nesting.fits(40, 70)  # touches
+    assert not nesting.fits(40, 70, may_be_twin=False)
+    assert nesting.fits(40, 70)
+    assert nesting.fits(100, 130)
+    assert not nesting.fits(90, 95)  # comes too late to be placed
+
+
+@given(bounds)
+def test_what_is_taken_never_crosses(pairs: list[tuple[int, int]]) -> None:
+    nesting = Nesting()
+    taken = [(s, s + n) for s, n in pairs if nesting.fits(s, s + n, may_be_twin=False)]
+    assert len(set(taken)) == len(taken)
+    for a, b in taken:
+        for c, d in taken:
+            assert not a < c < b < d, "two of them cross"
+
+
+@given(bounds)
+def test_sorted_ranges_that_nest_are_all_taken(pairs: list[tuple[int, int]]) -> None:
+    """Taken again alone, what was taken is taken again."""
+    nesting, again = Nesting(), Nesting()
+    ordered = sorted(((s, s + n) for s, n in pairs), key=lambda bound: (bound[0], -bound[1]))
+    taken = [bound for bound in ordered if nesting.fits(*bound)]
+    assert all(again.fits(*bound) for bound in taken)
