@@ -1,5 +1,7 @@
 """Table: append-only growing numpy columns, ordered by time; a prefix of one is a view, no copy."""
 
+import mmap
+import sys
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
@@ -17,6 +19,7 @@ MISSING_CODE = -1
 """Stands in a ``CODE`` or ``TEXT`` column for None. A ``FLOAT`` column holds NaN instead."""
 
 _FIRST_CAPACITY = 64
+_OWN_PAGES_BYTES = 2**18
 
 
 class Kind(Enum):
@@ -130,9 +133,21 @@ class Table:
         """Room for ``n_rows``; earlier views keep the arrays they were cut from."""
         self._capacity = max(n_rows, _FIRST_CAPACITY, self._capacity + self._capacity // 2)
         for column, kind in self.kinds.items():
-            grown = np.empty(self._capacity, _DTYPES[kind])
+            grown = _room(self._capacity, _DTYPES[kind])
             grown[: self._n] = self._columns[column][: self._n]
             self._columns[column] = grown
+
+
+def _room(n: int, dtype: np.dtype[Any]) -> Array:
+    """Room for ``n`` values. Large ones are pages of their own: those not filled yet take no
+    memory, and all go back to the system when the column has outgrown them."""
+    n_bytes = n * dtype.itemsize
+    if n_bytes < _OWN_PAGES_BYTES:
+        return np.empty(n, dtype)
+    if sys.platform == "win32":
+        return np.frombuffer(mmap.mmap(-1, n_bytes), dtype)
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    return np.frombuffer(mmap.mmap(-1, n_bytes, flags=private), dtype)
 
 
 class TablePrefix:

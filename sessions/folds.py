@@ -4,8 +4,7 @@ Each takes the events of its kinds in order, a column at a time: an event's fiel
 and the tokens of all events become one array.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,28 @@ from engine.wire.events import (
     SpansMeasured,
     StepCommitted,
 )
-from sessions.columns import MISSING_COUNT, MISSING_INT, Table
+from sessions.columns import MISSING_COUNT, Table
+from sessions.event_columns import (
+    Columns,
+    flat,
+    flat_codes,
+    flat_or_missing,
+    indexes_within,
+    ints,
+    or_missing_count,
+    or_nan,
+    repeated,
+    stamps,
+)
 from sessions.tables import FATE_CODES, ORIGIN_CODES, ROLE_CODES, KvChange
 
 Tables = Mapping[str, Table]
-Columns = dict[str, NDArray[Any]]
 KvEvent = BlocksAllocated | BlocksFreed | KvAdvanced
-_NAN = float("nan")
+_KV_CHANGES: dict[type[KvEvent], KvChange] = {
+    BlocksAllocated: KvChange.ALLOCATED,
+    BlocksFreed: KvChange.FREED,
+    KvAdvanced: KvChange.ADVANCED,
+}
 
 
 def fold_drafts(events: Sequence[DraftProposed], tables: Tables) -> None:
@@ -49,11 +63,11 @@ def fold_drafts(events: Sequence[DraftProposed], tables: Tables) -> None:
     n = int(lengths.sum())
     proposals.append(
         n,
-        **_repeated(heads, lengths),
-        draft_index=_indexes(lengths),
-        token_id=_flat((event.token_ids for event in events), np.int32, n),
-        draft_prob=_flat((event.draft_probs for event in events), np.float64, n),
-        text=_flat_codes((event.token_texts for event in events), code_of, n),
+        **repeated(heads, lengths),
+        draft_index=indexes_within(lengths),
+        token_id=flat((event.token_ids for event in events), np.int32, n),
+        draft_prob=flat((event.draft_probs for event in events), np.float64, n),
+        text=flat_codes((event.token_texts for event in events), code_of, n),
     )
 
 
@@ -78,22 +92,22 @@ def fold_verdicts(events: Sequence[DraftVerified], tables: Tables) -> None:
         n_zero_residual=[event.n_zero_residual for event in events],
     )
     n = int(lengths.sum())
-    indexes = _indexes(lengths)
+    indexes = indexes_within(lengths)
     draft_tokens.append(
         n,
-        **_repeated(heads, lengths),
+        **repeated(heads, lengths),
         draft_index=indexes,
         position=np.repeat(positions, lengths) + indexes,
-        token_id=_flat((event.token_ids for event in events), np.int32, n),
-        draft_prob=_flat((event.draft_probs for event in events), np.float64, n),
-        target_prob=_flat((event.target_probs for event in events), np.float64, n),
-        draft_confidence=_flat((event.draft_confidences for event in events), np.float64, n),
-        target_confidence=_flat((event.target_confidences for event in events), np.float64, n),
-        overlap=_flat((event.overlaps for event in events), np.float64, n),
-        target_entropy=_flat((event.target_entropies for event in events), np.float64, n),
-        uniform=_flat((event.uniforms for event in events), np.float64, n),
-        fate=_flat_codes((event.fates for event in events), FATE_CODES.__getitem__, n),
-        text=_flat_codes((event.token_texts for event in events), code_of, n),
+        token_id=flat((event.token_ids for event in events), np.int32, n),
+        draft_prob=flat((event.draft_probs for event in events), np.float64, n),
+        target_prob=flat((event.target_probs for event in events), np.float64, n),
+        draft_confidence=flat((event.draft_confidences for event in events), np.float64, n),
+        target_confidence=flat((event.target_confidences for event in events), np.float64, n),
+        overlap=flat((event.overlaps for event in events), np.float64, n),
+        target_entropy=flat((event.target_entropies for event in events), np.float64, n),
+        uniform=flat((event.uniforms for event in events), np.float64, n),
+        fate=flat_codes((event.fates for event in events), FATE_CODES.__getitem__, n),
+        text=flat_codes((event.token_texts for event in events), code_of, n),
     )
 
 
@@ -116,37 +130,59 @@ def fold_commits(events: Sequence[StepCommitted], tables: Tables) -> None:
     n = int(lengths.sum())
     output_tokens.append(
         n,
-        **_repeated(heads, lengths),
-        position=np.repeat(positions, lengths) + _indexes(lengths),
-        token_id=_flat((event.token_ids for event in events), np.int32, n),
-        origin=_flat_codes((event.origins for event in events), ORIGIN_CODES.__getitem__, n),
-        text=_flat_codes(
-            (event.token_texts for event in events), output_tokens.pool.__getitem__, n
-        ),
+        **repeated(heads, lengths),
+        position=np.repeat(positions, lengths) + indexes_within(lengths),
+        token_id=flat((event.token_ids for event in events), np.int32, n),
+        origin=flat_codes((event.origins for event in events), ORIGIN_CODES.__getitem__, n),
+        text=flat_codes((event.token_texts for event in events), output_tokens.pool.__getitem__, n),
     )
 
 
 def fold_kv(events: Sequence[KvEvent], tables: Tables) -> None:
-    rows: list[tuple[int, ...]] = []
-    for event in events:
-        head = (event.ordinal, event.t_ns, event.sequence_id)
-        role = ROLE_CODES[event.role]
-        if isinstance(event, KvAdvanced):
-            place = (MISSING_COUNT, MISSING_COUNT, event.position)
-            moved = (event.n_written, event.n_rolled_back)
-            rows.append((*head, event.step, role, KvChange.ADVANCED.value, *place, *moved))
-            continue
-        change, first = KvChange.FREED.value, None
-        if isinstance(event, BlocksAllocated):
-            change, first = KvChange.ALLOCATED.value, event.first_logical_block
-        nothing = (MISSING_COUNT, MISSING_COUNT, MISSING_COUNT)
-        for index, block in enumerate(event.physical_blocks):
-            logical = MISSING_COUNT if first is None else first + index
-            rows.append((*head, MISSING_COUNT, role, change, logical, block, *nothing))
-    table = tables["kv_changes"]
-    if rows:
-        columns = zip(*rows, strict=True)
-        table.append(len(rows), **dict(zip(table.kinds, columns, strict=True)))
+    """One row per block or per advance; what does not apply to a row is missing."""
+    advances = [event for event in events if isinstance(event, KvAdvanced)]
+    blocks = [event for event in events if not isinstance(event, KvAdvanced)]
+    is_advance = np.array([isinstance(event, KvAdvanced) for event in events])
+    lengths = np.ones(len(events), np.int32)
+    n_blocks = ints(len(event.physical_blocks) for event in blocks)
+    lengths[~is_advance] = n_blocks
+    n = int(lengths.sum())
+    is_advance_row = np.repeat(is_advance, lengths)
+
+    def placed(rows: NDArray[np.bool_], values: Any) -> NDArray[np.int32]:
+        column = np.full(n, MISSING_COUNT, np.int32)
+        column[rows] = values
+        return column
+
+    firsts = ints(
+        event.first_logical_block if isinstance(event, BlocksAllocated) else MISSING_COUNT
+        for event in blocks
+    )
+    is_allocated = np.repeat(firsts != MISSING_COUNT, n_blocks)
+    logical = np.where(
+        is_allocated,
+        np.repeat(firsts, n_blocks) + indexes_within(n_blocks) * is_allocated,
+        MISSING_COUNT,
+    )
+    heads: Columns = {
+        **stamps(events),
+        "sequence_id": ints(event.sequence_id for event in events),
+        "role": ints(ROLE_CODES[event.role] for event in events),
+        "change": ints(_KV_CHANGES[type(event)] for event in events),
+    }
+    tables["kv_changes"].append(
+        n,
+        **repeated(heads, lengths),
+        step=placed(is_advance_row, [event.step for event in advances]),
+        logical_block=placed(~is_advance_row, logical),
+        physical_block=placed(
+            ~is_advance_row,
+            flat((event.physical_blocks for event in blocks), np.int32, len(logical)),
+        ),
+        position=placed(is_advance_row, [event.position for event in advances]),
+        n_written=placed(is_advance_row, [event.n_written for event in advances]),
+        n_rolled_back=placed(is_advance_row, [event.n_rolled_back for event in advances]),
+    )
 
 
 def fold_spans(events: Sequence[SpansMeasured], tables: Tables) -> None:
@@ -156,39 +192,15 @@ def fold_spans(events: Sequence[SpansMeasured], tables: Tables) -> None:
     heads: Columns = {**stamps(events), "step": ints(event.step for event in events)}
     spans.append(
         n,
-        **_repeated(heads, lengths),
-        role=_flat_codes((event.roles for event in events), ROLE_CODES.__getitem__, n),
-        start_ns=_flat((event.start_ns for event in events), np.int64, n),
-        host_ns=_flat((event.host_ns for event in events), np.int64, n),
-        gpu_ns=_flat_or_missing((event.gpu_ns for event in events), n),
-        n_flops=_flat_or_missing((event.n_flops for event in events), n),
-        n_bytes=_flat_or_missing((event.n_bytes for event in events), n),
-        name=_flat_codes((event.names for event in events), spans.pool.__getitem__, n),
+        **repeated(heads, lengths),
+        role=flat_codes((event.roles for event in events), ROLE_CODES.__getitem__, n),
+        start_ns=flat((event.start_ns for event in events), np.int64, n),
+        host_ns=flat((event.host_ns for event in events), np.int64, n),
+        gpu_ns=flat_or_missing((event.gpu_ns for event in events), n),
+        n_flops=flat_or_missing((event.n_flops for event in events), n),
+        n_bytes=flat_or_missing((event.n_bytes for event in events), n),
+        name=flat_codes((event.names for event in events), spans.pool.__getitem__, n),
     )
-
-
-def stamps(events: Sequence[Any]) -> Columns:
-    """The columns ``ordinal`` and ``t_ns``."""
-    return {
-        "ordinal": np.array([event.ordinal for event in events], np.int64),
-        "t_ns": np.array([event.t_ns for event in events], np.int64),
-    }
-
-
-def ints(values: Iterable[int]) -> NDArray[np.int32]:
-    return np.array(list(values), np.int32)
-
-
-def or_nan(value: float | None) -> float:
-    return _NAN if value is None else value
-
-
-def or_missing(value: int | None) -> int:
-    return MISSING_INT if value is None else value
-
-
-def or_missing_count(value: int | None) -> int:
-    return MISSING_COUNT if value is None else value
 
 
 def _heads(events: Sequence[Any]) -> Columns:
@@ -200,28 +212,5 @@ def _heads(events: Sequence[Any]) -> Columns:
     }
 
 
-def _repeated(heads: Columns, lengths: NDArray[np.int32]) -> Columns:
-    """The event's values once for each of its tokens."""
-    return {name: np.repeat(values, lengths) for name, values in heads.items()}
-
-
 def _extra(origins: tuple[Origin, ...]) -> Origin | None:
     return origins[-1] if origins and origins[-1] is not Origin.ACCEPTED else None
-
-
-def _indexes(lengths: NDArray[np.int32]) -> NDArray[np.int32]:
-    """0, 1, ... within each event: lengths 2 and 3 give 0, 1, 0, 1, 2."""
-    firsts = np.cumsum(lengths) - lengths
-    return np.arange(int(lengths.sum()), dtype=np.int32) - np.repeat(firsts, lengths)
-
-
-def _flat(rows: Iterable[Sequence[Any]], dtype: type[np.generic], n: int) -> NDArray[Any]:
-    return np.fromiter(chain.from_iterable(rows), dtype, n)
-
-
-def _flat_codes(rows: Iterable[Sequence[Any]], code_of: Any, n: int) -> NDArray[np.int32]:
-    return np.fromiter(map(code_of, chain.from_iterable(rows)), np.int32, n)
-
-
-def _flat_or_missing(rows: Iterable[Sequence[int | None]], n: int) -> NDArray[np.int64]:
-    return np.fromiter(map(or_missing, chain.from_iterable(rows)), np.int64, n)

@@ -24,7 +24,8 @@ from engine.wire.events import (
     SettingsChanged,
 )
 from sessions.columns import MISSING_COUNT, Kind, TextPool
-from sessions.folds import Tables, or_missing, or_missing_count, or_nan
+from sessions.event_columns import or_missing, or_missing_count, or_nan
+from sessions.folds import Tables
 from sessions.tables import (
     DRAFT,
     END_CODES,
