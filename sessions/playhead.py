@@ -102,10 +102,14 @@ def resting_points(snapshot: Snapshot) -> Array:
     where an engine that is paused rests."""
     drafts = snapshot.drafts
     _, drafted = _lasts(drafts["step"], drafts["t_ns"])
-    return np.unique(np.concatenate((drafted, step_ends(snapshot))))
+    points = np.concatenate((drafted, step_ends(snapshot)))
+    points.sort(kind="stable")  # two ascending runs are merged
+    return points
 
 
 def _lasts(steps: Array, t_ns: Array) -> tuple[Array, Array]:
     """Each step once, and the time of its last row."""
-    is_last = np.concatenate((steps[1:] != steps[:-1], [True])) if len(steps) else steps > 0
-    return steps[is_last], t_ns[is_last]
+    lasts = np.flatnonzero(steps[1:] != steps[:-1])
+    if len(steps):
+        lasts = np.append(lasts, len(steps) - 1)
+    return steps[lasts], t_ns[lasts]

@@ -67,24 +67,31 @@ def _from_spans(snapshot: Snapshot, selection: Selection) -> MeasuredCosts | Non
     spans, drafts = snapshot.spans, snapshot.drafts
     if not len(spans) or not len(drafts):
         return None
-    steps, places, n_sequences = np.unique(drafts["step"], return_inverse=True, return_counts=True)
-    widths = np.zeros(len(steps), np.int64)
-    np.maximum.at(widths, places, drafts["n_drafted"] + 1)
-    rows = selection.span_rows(snapshot)
-    names, span_steps = spans["name"][rows], spans["step"][rows]
-    place = np.searchsorted(steps, span_steps).clip(max=len(steps) - 1)
-    is_alike = (steps[place] == span_steps) & (
-        n_sequences[place] == np.bincount(n_sequences).argmax()
-    )
-    gpu_ns = spans["gpu_ns"][rows]
-    lengths = np.where(gpu_ns == MISSING_INT, spans["host_ns"][rows], gpu_ns)
-    is_verify = is_alike & (names == spans.code("verify"))
-    verify_widths, verify_ns = widths[place[is_verify]], lengths[is_verify]
+    firsts = np.flatnonzero(np.diff(drafts["step"], prepend=-1))  # steps never fall
+    steps = drafts["step"][firsts]
+    widths = np.maximum.reduceat(drafts["n_drafted"], firsts) + 1
+    n_sequences = np.diff(firsts, append=len(drafts))
+    is_alike = n_sequences == np.bincount(n_sequences).argmax()
+    if (widths[is_alike] == 1).sum() < MIN_PLAIN_SPANS:
+        return None
+    selected = selection.span_rows(snapshot)
+    names, span_steps = spans["name"][selected], spans["step"][selected]
+    gpu_ns, host_ns = spans["gpu_ns"][selected], spans["host_ns"][selected]
+
+    def of_alike(name: str) -> tuple[Array, Array]:
+        """Width and ns of each span of that name in a step of the commonest kind."""
+        rows = np.flatnonzero(names == spans.code(name))
+        place = np.searchsorted(steps, span_steps[rows]).clip(max=len(steps) - 1)
+        is_one = (steps[place] == span_steps[rows]) & is_alike[place]
+        rows, place = rows[is_one], place[is_one]
+        return widths[place], np.where(gpu_ns[rows] == MISSING_INT, host_ns[rows], gpu_ns[rows])
+
+    verify_widths, verify_ns = of_alike("verify")
+    found = np.flatnonzero(np.bincount(verify_widths)).tolist()
     if (verify_widths == 1).sum() < MIN_PLAIN_SPANS:
         return None
-    found = np.unique(verify_widths).tolist()
     target_ns = tuple(_median(verify_ns[verify_widths == width]) for width in found)
-    draft_ns = lengths[is_alike & (names == spans.code("draft_forward"))]
+    _, draft_ns = of_alike("draft_forward")
     if target_ns[0] <= 0:
         return None
     return MeasuredCosts(

@@ -28,7 +28,7 @@ def summarise(
     counts = count(snapshot, selection)
     predicted = predicted_speedup(snapshot, selection)
     split = time_split(snapshot, selection)
-    costs = measured_costs(snapshot, selection)
+    costs = predicted.costs if predicted else measured_costs(snapshot, selection)
     length = counts.mean_draft_length
     is_whole = selection.is_everything
     measured = measured_speedup(snapshot, baseline) if baseline and is_whole else None
