@@ -78,6 +78,8 @@ def find(
         gamma_what_if(snapshot, selection),
     )
     found = [finding for rule in _RULES for finding in rule(evidence)]
+    if any(finding.key == "other_gamma" for finding in found):  # which says so itself
+        found = [finding for finding in found if finding.key != "draft_share_high"]
     if baseline is not None and selection.is_everything:
         found += _against(snapshot, baseline)
     order = list(reversed(Severity))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from engine.wire.events import DraftVerified, Event, StepCommitted
+from engine.wire.events import DraftVerified, Event, SpansMeasured, StepCommitted
 from sessions.findings import MIN_TESTED, Finding, Severity, find
 from sessions.snapshot import Snapshot
 from tests.sessions.played import drafted, iid_lengths, snapshot_of
@@ -115,3 +115,18 @@ def test_against_a_baseline(step_ns: int, severity: Severity, word: str) -> None
     assert finding.severity is severity
     assert finding.values["measured_speedup"] == pytest.approx(100 / step_ns)
     assert word in finding.sentence
+
+
+def test_what_drafting_costs_is_said_once() -> None:
+    events = drafted(iid_lengths(0.8, 2, 60), 2, draft_ns=50, target_ns=[1000] * 17,
+                     with_spans=True)  # fmt: skip
+    slow_forwards = [
+        replace(event, host_ns=(6_000_000, 3_000_000, 2_900_000, 2_000_000, 500_000, 500_000))
+        if isinstance(event, SpansMeasured)
+        else event
+        for event in events
+    ]
+    findings = found(slow_forwards)
+    assert findings["other_gamma"].values["draft_share"] == 0.5
+    assert findings["other_gamma"].sentence.startswith("Drafting costs 50% of a step.")
+    assert "draft_share_high" not in findings
