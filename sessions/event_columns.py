@@ -42,9 +42,9 @@ def repeated(heads: Columns, lengths: NDArray[np.int32]) -> Columns:
     return {name: np.repeat(values, lengths) for name, values in heads.items()}
 
 
-def indexes_within(lengths: NDArray[np.int32]) -> NDArray[np.int64]:
+def indexes_within(lengths: NDArray[np.int32]) -> NDArray[np.int32]:
     """0, 1, ... within each event: lengths 2 and 3 give 0, 1, 0, 1, 2."""
-    firsts = np.cumsum(lengths) - lengths
+    firsts = np.cumsum(lengths, dtype=np.int32) - lengths
     return np.arange(int(lengths.sum()), dtype=np.int32) - np.repeat(firsts, lengths)
 
 
