@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import psutil
 import torch
@@ -39,6 +40,9 @@ from engine.wire.events import (
     Role,
 )
 
+if TYPE_CHECKING:
+    from engine.models.loading import Shelf
+
 CACHE_MEMORY_SHARE = 0.25
 """Of the memory that is free when a cache is made, the most it takes when no size is asked for."""
 
@@ -53,9 +57,29 @@ class Parts:
     n_tokens: int  # ids that both models know
 
 
-def assemble(config: RunConfig, *, emitter: Emitter, spans: SpanRecorder, rest: Rest) -> Engine:
+class Assembler:
+    """Makes engines, one after the other; models that several of them use are loaded once."""
+
+    def __init__(self) -> None:
+        self._shelf: Shelf = {}
+
+    def __call__(
+        self, config: RunConfig, *, emitter: Emitter, spans: SpanRecorder, rest: Rest
+    ) -> Engine:
+        """See ``assemble``."""
+        return assemble(config, emitter=emitter, spans=spans, rest=rest, shelf=self._shelf)
+
+
+def assemble(
+    config: RunConfig,
+    *,
+    emitter: Emitter,
+    spans: SpanRecorder,
+    rest: Rest,
+    shelf: "Shelf | None" = None,
+) -> Engine:
     """Load what ``config`` names and put the engine together, saying ``ModelLoaded`` and
-    ``CacheCreated`` for each role.
+    ``CacheCreated`` for each role. Models on the ``shelf`` need no loading.
 
     Raises:
         ConfigError: a sentence about what cannot be loaded or does not fit together.
@@ -68,7 +92,7 @@ def assemble(config: RunConfig, *, emitter: Emitter, spans: SpanRecorder, rest: 
     def progress(detail: str) -> None:
         emitter.say(EngineStateChanged(state=EngineState.LOADING, detail=detail))
 
-    pair = load_pair(config, progress=progress)
+    pair = load_pair(config, progress=progress, shelf=shelf)
     if pair.target.device.type == "cuda":
         spans.gpu_timer = CudaTimer()
     parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)

@@ -20,6 +20,9 @@ from engine.wire.commands import (
 from engine.wire.config import ConfigError, check_gamma, check_sampling
 from engine.wire.events import EndReason, EngineState, EngineStateChanged, LogEmitted
 
+Inbox = queue.SimpleQueue[Command]
+"""Commands in the order told."""
+
 
 class Decoding(Protocol):
     """What is driven: ``engine.decode_loop.DecodeLoop``."""
@@ -48,11 +51,18 @@ class Control:
     rest belongs to the decoding thread.
     """
 
-    def __init__(self, emitter: Emitter, *, at_commit: Callable[[], None] = lambda: None) -> None:
-        """``at_commit`` is called whenever a step has been committed."""
+    def __init__(
+        self,
+        emitter: Emitter,
+        *,
+        at_commit: Callable[[], None] = lambda: None,
+        inbox: Inbox | None = None,
+    ) -> None:
+        """``at_commit`` is called whenever a step has been committed; ``inbox`` holds what has been
+        told and outlives this session, for the one that follows."""
         self._emitter = emitter
         self._at_commit = at_commit
-        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        self._commands: Inbox = queue.SimpleQueue() if inbox is None else inbox
         self._deferred: list[Command] = []  # told between draft and verification, for the commit
         self._loop: Decoding | None = None
         self._state: EngineState | None = None

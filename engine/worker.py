@@ -4,6 +4,7 @@ import _thread
 import faulthandler
 import importlib.metadata
 import os
+import queue
 import signal
 import sys
 import threading
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from engine.control import Control, Decoding, ShutdownRequested
+from engine.control import Control, Decoding, Inbox, ShutdownRequested
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.queue_sink import QueueSink
 from engine.wire.codec import MAX_LINE_BYTES, CodecError, decode_command
@@ -56,18 +57,18 @@ class Assemble(Protocol):
 
 
 def main(assemble: Assemble | None = None) -> int:
-    """Run one session for whoever wrote the greeting on standard input; returns the exit code.
+    """Run the sessions that the greeting on standard input asks for; returns the exit code, the
+    worst of theirs.
 
     Args:
-        assemble: makes the decode loop; None for ``engine.assembly.assemble``, imported (and torch
-        with
-            it) only after the connection is up, so that the caller can show what is going on.
+        assemble: makes the decode loop; None for ``engine.assembly.Assembler``, imported (and torch
+            with it) only after the connection is up, so that the caller can show what is going on.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the caller too, who decides
     faulthandler.enable()
     greeting = _read_greeting()
     connection = Client(greeting.address, authkey=bytes.fromhex(greeting.authkey))
-    return _Session(connection, greeting.config).run(assemble)
+    return _Worker(connection, greeting.configs, assemble).run()
 
 
 def _read_greeting() -> Greeting:
@@ -79,34 +80,113 @@ def _read_greeting() -> Greeting:
     return msgspec.json.decode(line, type=Greeting)
 
 
-class _Session:
-    """One session: its threads, and its end whatever happens."""
+class _Worker:
+    """The process: its connection, its command reader, and its sessions one after the other."""
 
-    def __init__(self, connection: Connection, config: RunConfig) -> None:
-        self._connection = connection
-        self._config = config
-        self._is_loading = False  # while True, a SIGTERM interrupts
+    def __init__(
+        self,
+        connection: Connection,
+        configs: tuple[RunConfig, ...],
+        assemble: Assemble | None,
+    ) -> None:
+        self.connection = connection
+        self.inbox: Inbox = queue.SimpleQueue()
+        self.assemble = assemble
+        self._configs = configs
+        self._session: _Session | None = None
+        self._shutdown_detail: str | None = None  # why no further session is to start
         self._is_over = threading.Event()
-        self._sink = QueueSink(connection, on_broken=self._on_hang_up)
-        self._emitter = Emitter(self._sink)
-        self._control = Control(self._emitter, at_commit=self._report_dropped)
 
-    def run(self, assemble: Assemble | None) -> int:
+    def run(self) -> int:
         signal.signal(signal.SIGTERM, self._on_terminate)
-        self._say_started()
-        threading.Thread(target=self._read_commands, name="command-reader", daemon=True).start()
-        ending, code = self._decode(assemble)
-        self._report_dropped()
-        self._emitter.say(ending)
-        self._sink.close()
+        code = 0
+        for config in self._configs:
+            if self._shutdown_detail is not None:
+                break
+            is_first = self._session is None
+            self._session = _Session(self, config)
+            self._session.say_started()
+            if is_first:
+                threading.Thread(
+                    target=self._read_commands, name="command-reader", daemon=True
+                ).start()
+            code = max(code, self._session.run())
         self._is_over.set()
         return code
 
-    def _decode(self, assemble: Assemble | None) -> tuple[SessionEnded, int]:
-        """Load and run; how it ended, and the exit code."""
-        control = self._control
+    def request_shutdown(self, detail: str) -> None:
+        """End the session that runs at its next resting point, and start no other."""
+        self._shutdown_detail = self._shutdown_detail or detail
+        if self._session is not None:
+            self._session.control.request_shutdown(detail)
+
+    def on_hang_up(self) -> None:
+        self.request_shutdown("the connection is gone")
+        self._interrupt()
+
+    def _read_commands(self) -> None:
+        """Pass on what is told, until the caller hangs up: then nobody needs this process."""
         try:
-            self._is_loading = True
+            while True:
+                line = self.connection.recv_bytes(MAX_LINE_BYTES)
+                try:
+                    command = decode_command(line)
+                except CodecError as error:
+                    assert self._session is not None
+                    self._session.say_error(f"A command could not be read: {error}")
+                    continue
+                if isinstance(command, Shutdown):
+                    self.request_shutdown("by command")
+                    self._interrupt()
+                else:
+                    self.inbox.put(command)
+        except (EOFError, OSError):
+            self.on_hang_up()
+            if not self._is_over.wait(PATIENCE_S):
+                os._exit(EXIT_ABANDONED)  # deep in something that cannot be interrupted
+
+    def _interrupt(self) -> None:
+        """Make the main thread run ``_on_terminate``, which ends the loading."""
+        main_thread = threading.main_thread().ident
+        if hasattr(signal, "pthread_kill") and main_thread is not None:
+            signal.pthread_kill(main_thread, signal.SIGTERM)  # wakes it where it waits, too
+        else:
+            _thread.interrupt_main(signal.SIGTERM)
+
+    def _on_terminate(self, number: int, frame: FrameType | None) -> None:
+        """SIGTERM, in the main thread: stop at the next resting point, while loading at once."""
+        self.request_shutdown("terminated")
+        if self._session is not None and self._session.is_loading:
+            raise ShutdownRequested
+
+
+class _Session:
+    """One session, and its end whatever happens."""
+
+    def __init__(self, worker: _Worker, config: RunConfig) -> None:
+        self.is_loading = False  # while True, a SIGTERM interrupts
+        self._worker = worker
+        self._config = config
+        self._sink = QueueSink(worker.connection, on_broken=worker.on_hang_up)
+        self._emitter = Emitter(self._sink)
+        self.control = Control(self._emitter, at_commit=self._report_dropped, inbox=worker.inbox)
+
+    def run(self) -> int:
+        """Load and decode, up to ``SessionEnded``; returns the exit code."""
+        ending, code = self._decode()
+        self._report_dropped()
+        self._emitter.say(ending)
+        self._sink.close()
+        return code
+
+    def say_error(self, message: str) -> None:
+        self._emitter.say(LogEmitted(level="error", message=message))
+
+    def _decode(self) -> tuple[SessionEnded, int]:
+        """Load and run; how it ended, and the exit code."""
+        control = self.control
+        try:
+            self.is_loading = True
             control.say_state(EngineState.LOADING, "starting")
             from engine.telemetry.host_sampler import HostSampler
 
@@ -114,7 +194,7 @@ class _Session:
             try:
                 if self._config.telemetry:
                     sampler.start()
-                reason = control.run(self._load(assemble))
+                reason = control.run(self._load())
             finally:
                 sampler.stop()
             return SessionEnded(reason=reason, detail=control.shutdown_detail or ""), 0
@@ -123,32 +203,34 @@ class _Session:
             control.say_state(EngineState.STOPPING, detail)
             return SessionEnded(reason=EndReason.STOPPED, detail=detail), 0
         except Exception as error:
-            if isinstance(error, ConfigError) and self._is_loading:
+            if isinstance(error, ConfigError) and self.is_loading:
                 return SessionEnded(reason=EndReason.FAILED, detail=str(error)), EXIT_CONFIG
             return SessionEnded(reason=EndReason.FAILED, detail=traceback.format_exc()), EXIT_FAILED
         finally:
-            self._is_loading = False
+            self.is_loading = False
 
-    def _load(self, assemble: Assemble | None) -> Decoding:
+    def _load(self) -> Decoding:
         from engine.telemetry.spans import SpanRecorder
 
-        if assemble is None:
-            self._control.say_state(EngineState.LOADING, "importing torch")
-            from engine import assembly  # torch comes with it
+        worker = self._worker
+        if worker.assemble is None:
+            self.control.say_state(EngineState.LOADING, "importing torch")
+            from engine.assembly import Assembler  # torch comes with it
 
-            assemble = assembly.assemble
-        loop = assemble(
+            worker.assemble = Assembler()
+        loop = worker.assemble(
             self._config,
             emitter=self._emitter,
             spans=SpanRecorder(self._emitter),
-            rest=self._control.rest,
+            rest=self.control.rest,
         )
-        self._is_loading = False
-        if self._control.shutdown_detail is not None:
+        self.is_loading = False
+        if self.control.shutdown_detail is not None:
             raise ShutdownRequested
         return loop
 
-    def _say_started(self) -> None:
+    def say_started(self) -> None:
+        """The first event, before anything else can speak."""
         from engine.telemetry.device_name import device_name, torch_version
 
         try:
@@ -165,43 +247,6 @@ class _Session:
                 config_json=msgspec.json.encode(self._config).decode(),
             )
         )
-
-    def _read_commands(self) -> None:
-        """Pass on what is told, until the caller hangs up: then nobody needs this process."""
-        try:
-            while True:
-                line = self._connection.recv_bytes(MAX_LINE_BYTES)
-                try:
-                    command = decode_command(line)
-                except CodecError as error:
-                    message = f"A command could not be read: {error}"
-                    self._emitter.say(LogEmitted(level="error", message=message))
-                    continue
-                self._control.tell(command)
-                if isinstance(command, Shutdown):
-                    self._interrupt()
-        except (EOFError, OSError):
-            self._on_hang_up()
-            if not self._is_over.wait(PATIENCE_S):
-                os._exit(EXIT_ABANDONED)  # deep in something that cannot be interrupted
-
-    def _interrupt(self) -> None:
-        """Make the main thread run ``_on_terminate``, which ends the loading."""
-        main_thread = threading.main_thread().ident
-        if hasattr(signal, "pthread_kill") and main_thread is not None:
-            signal.pthread_kill(main_thread, signal.SIGTERM)  # wakes it where it waits, too
-        else:
-            _thread.interrupt_main(signal.SIGTERM)
-
-    def _on_terminate(self, number: int, frame: FrameType | None) -> None:
-        """SIGTERM, in the main thread: stop at the next resting point, while loading at once."""
-        self._control.request_shutdown("terminated")
-        if self._is_loading:
-            raise ShutdownRequested
-
-    def _on_hang_up(self) -> None:
-        self._control.request_shutdown("the connection is gone")
-        self._interrupt()
 
     def _report_dropped(self) -> None:
         self._sink.report_dropped(self._emitter.say)

@@ -1,7 +1,6 @@
 """Runs a session without a window: prompts in, events out, until the engine says farewell."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from engine.wire.client import EngineClient, EngineStartError
 from engine.wire.commands import CloseQueue, SubmitPrompt
@@ -25,61 +24,65 @@ class RunFailed(Exception):
         self.exit_code = exit_code
 
 
-@contextmanager
-def started_engine(config: RunConfig) -> Iterator[EngineClient]:
-    """A running engine, gone with everything it held when the block is left."""
-    try:
-        client = EngineClient.start(config)
-    except EngineStartError as error:
-        raise RunFailed(str(error), EXIT_FAILED) from error
-    try:
-        yield client
-    finally:
-        client.close()
+Consume = Callable[[Sequence[Event]], None]
 
 
-def run_session(
-    config: RunConfig, prompts: Sequence[Prompt], *, consume: Callable[[list[Event]], None]
-) -> None:
+def run_session(config: RunConfig, prompts: Sequence[Prompt], *, consume: Consume) -> None:
     """Decode ``prompts`` and hand every event to ``consume``, in order.
 
     Raises:
         RunFailed: the engine could not start, refused the settings, failed or crashed.
         KeyboardInterrupt: passed on, after the engine was told to stop and its last events handed
-        on.
+            on.
     """
-    with started_engine(config) as client:
-        for prompt in prompts:
-            client.send(
-                SubmitPrompt(
-                    text=prompt.text,
-                    max_new_tokens=prompt.max_new_tokens,
-                    seed=prompt.seed,
-                    label=prompt.label,
+    run_sessions([config], prompts, consumers=[consume])
+
+
+def run_sessions(
+    configs: Sequence[RunConfig], prompts: Sequence[Prompt], *, consumers: Sequence[Consume]
+) -> None:
+    """The same prompts under each of ``configs``, one session after the other in one process, so
+    that models they share are loaded once. ``consumers[i]`` takes the events of ``configs[i]``.
+
+    Raises: as ``run_session``, at the end of the first session that went wrong.
+    """
+    try:
+        client = EngineClient.start(*configs)
+    except EngineStartError as error:
+        raise RunFailed(str(error), EXIT_FAILED) from error
+    with client:
+        for consume in consumers:
+            for prompt in prompts:
+                client.send(
+                    SubmitPrompt(
+                        text=prompt.text,
+                        max_new_tokens=prompt.max_new_tokens,
+                        seed=prompt.seed,
+                        label=prompt.label,
+                    )
                 )
-            )
-        client.send(CloseQueue())
-        ended: SessionEnded | None = None
-        try:
-            while not client.exhausted:
-                client.wait(0.5)
-                ended = _hand_on(client, consume) or ended
-        except KeyboardInterrupt:
-            client.close()
-            while not client.exhausted and _hand_on(client, consume) is None:
-                pass
-            raise
-        client.close()  # reaps the process, so that its exit code is known
-        if ended is None or ended.reason in (EndReason.FAILED, EndReason.CRASHED):
-            detail = ended.detail if ended else "The engine ended without a farewell."
-            is_bad_input = client.exit_code == EXIT_BAD_INPUT
-            raise RunFailed(detail, EXIT_BAD_INPUT if is_bad_input else EXIT_FAILED)
+            client.send(CloseQueue())
+            ended: SessionEnded | None = None
+            try:
+                while ended is None and not client.exhausted:
+                    client.wait(0.5)
+                    ended = _hand_on(client, consume)
+            except KeyboardInterrupt:
+                client.close()
+                while not client.exhausted and _hand_on(client, consume) is None:
+                    pass
+                raise
+            if ended is None or ended.reason in (EndReason.FAILED, EndReason.CRASHED):
+                client.close()  # reaps the process, so that its exit code is known
+                detail = ended.detail if ended else "The engine ended without a farewell."
+                is_bad_input = client.exit_code == EXIT_BAD_INPUT
+                raise RunFailed(detail, EXIT_BAD_INPUT if is_bad_input else EXIT_FAILED)
 
 
-def _hand_on(client: EngineClient, consume: Callable[[list[Event]], None]) -> SessionEnded | None:
-    ended = None
+def _hand_on(client: EngineClient, consume: Consume) -> SessionEnded | None:
+    """Everything that has come, up to the end of the session; what follows is left for the next."""
     while events := client.poll(BATCH_LIMIT):
-        if isinstance(events[-1], SessionEnded):
-            ended = events[-1]
         consume(events)
-    return ended
+        if isinstance(events[-1], SessionEnded):
+            return events[-1]
+    return None

@@ -79,8 +79,13 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         "n_rounds": settings.n_rounds,
         "device": str(pair.target.device),
         "dtype": str(pair.target.dtype).removeprefix("torch."),
-        "notes": list(pair.notes),
+        "notes": [*pair.notes, *_model_notes(pair)],
     }
+
+
+def _model_notes(pair: LoadedPair) -> list[str]:
+    models = [model for model in (pair.target, pair.draft) if model is not None]
+    return [f"{model.name}: {note}" for model in models for note in model.notes]
 
 
 def _transformers_side(config: RunConfig, pair: LoadedPair) -> TransformersSide:

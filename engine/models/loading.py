@@ -35,6 +35,10 @@ _DTYPES = {
 }
 
 
+Shelf = dict[tuple[object, ...], PretrainedModel]
+"""Loaded models by all that makes them what they are."""
+
+
 @dataclass(frozen=True, eq=False)
 class LoadedPair:
     """The models of a run. Ids from ``n_tokens`` on are to be masked in both."""
@@ -43,7 +47,7 @@ class LoadedPair:
     draft: PretrainedModel | None  # None where nothing or an n-gram table drafts
     tokenizer: PretrainedTokenizer
     n_tokens: int
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # about the two vocabularies; each model has its own besides
     target_load_ns: int
     draft_load_ns: int  # 0 without a draft model
 
@@ -58,8 +62,11 @@ class _Described:
     vocabulary: Vocabulary
 
 
-def load_pair(config: RunConfig, *, progress: Progress) -> LoadedPair:
+def load_pair(config: RunConfig, *, progress: Progress, shelf: Shelf | None = None) -> LoadedPair:
     """Load the target, and the draft where a model drafts. ``progress`` is told each stage.
+
+    What is on the ``shelf`` is taken from there, and what is loaded is put on it: runs one after
+    the other share their models.
 
     Raises:
         ConfigError: a model is not there, damaged, unsupported or too large, the device is not
@@ -85,25 +92,41 @@ def load_pair(config: RunConfig, *, progress: Progress) -> LoadedPair:
         n_tokens=shared.n_tokens,
     )
     progress(f"loading the weights of {config.target}")
+    shelf = {} if shelf is None else shelf
     start = time.perf_counter_ns()
-    target_model = _load(target, config, device=device, dtype=dtype)
+    target_model = _from_shelf(shelf, target, config, device=device, dtype=dtype)
     target_ns = time.perf_counter_ns() - start
     draft_model, draft_ns = None, 0
     if draft is not None:
         progress(f"loading the weights of {config.draft_model}")
         start = time.perf_counter_ns()
-        draft_model = _load(draft, config, device=device, dtype=dtype)
+        draft_model = _from_shelf(shelf, draft, config, device=device, dtype=dtype)
         draft_ns = time.perf_counter_ns() - start
-    models = [model for model in (target_model, draft_model) if model is not None]
     return LoadedPair(
         target=target_model,
         draft=draft_model,
         tokenizer=tokenizer,
         n_tokens=shared.n_tokens,
-        notes=shared.notes + tuple(f"{m.name}: {note}" for m in models for note in m.notes),
+        notes=shared.notes,
         target_load_ns=target_ns,
         draft_load_ns=draft_ns,
     )
+
+
+def _from_shelf(
+    shelf: Shelf,
+    described: _Described,
+    config: RunConfig,
+    *,
+    device: torch.device,
+    dtype: torch.dtype,
+) -> PretrainedModel:
+    reference = described.reference
+    key = (reference.source, reference.location, device, dtype, config.packed, config.n_threads)
+    model = shelf.get(key)
+    if model is None:
+        model = shelf[key] = _load(described, config, device=device, dtype=dtype)
+    return model
 
 
 def find_device(name: str) -> torch.device:

@@ -38,13 +38,17 @@ class EngineClient:
     line that cannot be read becomes a ``LogEmitted`` in the place of the event it should have been.
     """
 
-    def __init__(self, process: "subprocess.Popen[bytes]", doorway: Doorway) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", doorway: Doorway, *, n_sessions: int = 1
+    ) -> None:
         """Use ``EngineClient.start``."""
         self._process = process
         self._doorway = doorway
         self._connection: Connection | None = None
         self._events: deque[Event] = deque()
         self._changed = threading.Condition()
+        self._n_sessions_left = n_sessions  # whose farewell has not come
+        self._is_farewell_last = False
         self._has_ended = False  # nothing more will be appended
         self._last_ordinal = -1
         self._last_t_ns = 0
@@ -63,12 +67,16 @@ class EngineClient:
     def start(
         cls,
         config: RunConfig,
-        *,
+        *further: RunConfig,
         python: str = sys.executable,
         program: str = "engine.worker",
         timeout_s: float = 30.0,
     ) -> "EngineClient":
         """Start ``python -m program`` and wait until it has connected; it loads after that.
+
+        ``further`` sessions follow in the same process, each with a stream of its own from
+        ``SessionStarted`` to ``SessionEnded``; models they share are loaded once. What is sent
+        after a ``SessionEnded`` is for the session that follows.
 
         The environment is passed on as it is, so that a profiler that started this process sees the
         engine too. What the engine needs to know goes through its standard input: arguments and
@@ -90,9 +98,9 @@ class EngineClient:
         except OSError as error:
             doorway.close()
             raise EngineStartError(f"{python} could not be started: {error}") from error
-        client = cls(process, doorway)
+        client = cls(process, doorway, n_sessions=1 + len(further))
         try:
-            client._greet(config, timeout_s)
+            client._greet((config, *further), timeout_s)
         except BaseException:
             client.close()
             raise
@@ -101,9 +109,14 @@ class EngineClient:
     # --- a source of events ----------------------------------------------------------------------
 
     def poll(self, limit: int) -> list[Event]:
-        """Up to ``limit`` events, oldest first; empty when nothing is due. Never blocks."""
-        events = self._events
-        return [events.popleft() for _ in range(min(limit, len(events)))]
+        """Up to ``limit`` events of one session, oldest first; empty when nothing is due. Never
+        blocks."""
+        events: list[Event] = []
+        while self._events and len(events) < limit:
+            events.append(self._events.popleft())
+            if isinstance(events[-1], SessionEnded):
+                break
+        return events
 
     @property
     def exhausted(self) -> bool:
@@ -173,9 +186,9 @@ class EngineClient:
 
     # --- starting --------------------------------------------------------------------------------
 
-    def _greet(self, config: RunConfig, timeout_s: float) -> None:
+    def _greet(self, configs: tuple[RunConfig, ...], timeout_s: float) -> None:
         greeting = Greeting(
-            address=self._doorway.address, authkey=self._doorway.authkey.hex(), config=config
+            address=self._doorway.address, authkey=self._doorway.authkey.hex(), configs=configs
         )
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # it died at once: seen below
@@ -230,12 +243,14 @@ class EngineClient:
             events.append(event)
         with self._changed:
             self._events.extend(events)
-            self._has_ended = isinstance(events[-1], SessionEnded)
+            self._n_sessions_left -= sum(isinstance(event, SessionEnded) for event in events)
+            self._is_farewell_last = isinstance(events[-1], SessionEnded)
+            self._has_ended = self._n_sessions_left == 0
             self._changed.notify_all()
 
     def _end(self) -> None:
         farewell: list[Event] = []
-        if not self._has_ended:
+        if not self._is_farewell_last:
             with contextlib.suppress(subprocess.TimeoutExpired):  # then it only hung up
                 self._process.wait(1.0)
             self._threads[0].join(1.0)

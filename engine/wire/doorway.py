@@ -23,7 +23,7 @@ class Greeting(msgspec.Struct, frozen=True, kw_only=True):
 
     address: str | tuple[str, int]  # a socket file, or a loopback host and port
     authkey: str  # hexadecimal
-    config: RunConfig
+    configs: tuple[RunConfig, ...]  # of the sessions to run, one after the other
 
 
 class Doorway:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -62,7 +63,7 @@ def run(
     try:
         with report:
 
-            def consume(events: list[Event]) -> None:
+            def consume(events: Sequence[Event]) -> None:
                 figures.consume(events)
                 for event in events:
                     facts.note(event)

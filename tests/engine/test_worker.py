@@ -50,7 +50,7 @@ class Worker:
         greeting = Greeting(
             address=doorway.address,
             authkey=doorway.authkey.hex(),
-            config=RunConfig(target=target, telemetry=False),
+            configs=(RunConfig(target=target, telemetry=False),),
         )
         assert self.process.stdin is not None
         self.process.stdin.write(msgspec.json.encode(greeting) + b"\n")

@@ -8,8 +8,14 @@ import pytest
 
 from engine.wire.client import EngineClient, EngineStartError
 from engine.wire.config import RunConfig
-from engine.wire.events import Event, SequenceFinished, SessionEnded, StepCommitted
-from specscope.headless import EXIT_BAD_INPUT, EXIT_FAILED, RunFailed, run_session
+from engine.wire.events import (
+    DraftProposed,
+    Event,
+    SequenceFinished,
+    SessionEnded,
+    StepCommitted,
+)
+from specscope.headless import EXIT_BAD_INPUT, EXIT_FAILED, RunFailed, run_session, run_sessions
 from specscope.prompts import Prompt
 from tests.support.stream_rules import check_stream
 
@@ -42,8 +48,8 @@ def test_a_killed_engine_is_a_failure_with_its_events_kept(
     pids: list[int] = []
     start = EngineClient.start
 
-    def started(config: RunConfig) -> EngineClient:
-        client = start(config)
+    def started(*configs: RunConfig) -> EngineClient:
+        client = start(*configs)
         pids.append(client.process_id)
         return client
 
@@ -81,9 +87,42 @@ def test_an_interrupt_ends_the_engine_and_is_passed_on() -> None:
 
 
 def test_an_engine_that_does_not_come_up_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(config: RunConfig) -> EngineClient:
+    def fail(*configs: RunConfig) -> EngineClient:
         raise EngineStartError("The engine ended with exit code 7 before it had connected.")
 
     monkeypatch.setattr("specscope.headless.EngineClient.start", fail)
     with pytest.raises(RunFailed, match="exit code 7"):
         run_session(RunConfig(), [Prompt("ab")], consume=lambda _: None)
+
+
+def test_sessions_follow_one_another_in_one_process() -> None:
+    configs = [RunConfig(max_new_tokens=6, draft=draft) for draft in ("toy", "ngram", "none")]
+    streams: list[list[Event]] = [[] for _ in configs]
+    run_sessions(
+        configs,
+        [Prompt("ababab"), Prompt("hello")],
+        consumers=[stream.extend for stream in streams],
+    )
+    for stream in streams:
+        check_stream(stream)
+    texts = [
+        [event.text for event in stream if isinstance(event, SequenceFinished)]
+        for stream in streams
+    ]
+    assert texts[0] == texts[1] == texts[2]
+    drafters = [
+        {event.drafter for event in stream if isinstance(event, DraftProposed)}
+        for stream in streams
+    ]
+    assert drafters == [{"model"}, {"ngram"}, {"none"}]
+
+
+def test_a_session_that_fails_ends_those_behind_it() -> None:
+    configs = [RunConfig(max_new_tokens=4), RunConfig(target="missing"), RunConfig()]
+    streams: list[list[Event]] = [[] for _ in configs]
+    with pytest.raises(RunFailed, match="missing is no model") as failure:
+        run_sessions(configs, [Prompt("ab")], consumers=[stream.extend for stream in streams])
+    assert failure.value.exit_code == EXIT_BAD_INPUT
+    assert isinstance(streams[0][-1], SessionEnded)
+    assert isinstance(streams[1][-1], SessionEnded)
+    assert streams[2] == []
