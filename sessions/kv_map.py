@@ -81,7 +81,12 @@ def kv_map(snapshot: Snapshot, role: int) -> KvMap | None:
     is_owned = is_touched & (kinds[last] == KvChange.ALLOCATED) if len(kinds) else is_touched
     users = np.where(is_touched, _at(changes["sequence_id"], last), NO_OWNER)
     logical = np.where(is_owned, _at(changes["logical_block"], last), -1)
-    lengths = _newest_advances(snapshot, np.flatnonzero(is_ours & (kinds == KvChange.ADVANCED)))
+    is_first = is_ours & (kinds == KvChange.ALLOCATED) & (changes["logical_block"] == 0)
+    lengths = _newest_advances(
+        snapshot,
+        rows=np.flatnonzero(is_ours & (kinds == KvChange.ADVANCED)),
+        openings=np.flatnonzero(is_first),
+    )
     of_user = lengths.of(users)  # [n_blocks] places in lengths; -1: nothing written yet
     length = np.where(of_user >= 0, _at(lengths.length, of_user), 0)
     advanced_at = np.where(of_user >= 0, _at(lengths.row, of_user), np.iinfo(np.int64).max)
@@ -158,12 +163,15 @@ class _Advances:
         return np.where(self.sequence_id[places] == sequence_ids, places, -1)
 
 
-def _newest_advances(snapshot: Snapshot, rows: Array) -> _Advances:
+def _newest_advances(snapshot: Snapshot, *, rows: Array, openings: Array) -> _Advances:
+    """``openings`` are the rows that allocate a sequence's first block: what it had written
+    before, it lost when it was set back."""
     changes = snapshot.kv_changes
-    sequence_ids = changes["sequence_id"][rows]
-    newest = np.full(int(sequence_ids.max(initial=-1)) + 1, -1)
-    newest[sequence_ids] = rows  # the last of equals stays
-    found = np.flatnonzero(newest >= 0)
+    n_ids = int(changes["sequence_id"].max(initial=-1)) + 1
+    newest, opened = np.full(n_ids, -1), np.full(n_ids, -1)
+    newest[changes["sequence_id"][rows]] = rows  # the last of equals stays
+    opened[changes["sequence_id"][openings]] = openings
+    found = np.flatnonzero((newest >= 0) & (newest > opened))
     row = newest[found]
     n_rolled_back = changes["n_rolled_back"][row]
     length = changes["position"][row] + changes["n_written"][row] - n_rolled_back
