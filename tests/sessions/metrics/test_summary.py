@@ -3,11 +3,18 @@
 import math
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from engine.wire.events import CalibrationMeasured, EngineState
+from sessions.findings import find
 from sessions.metric_catalog import CATALOG
 from sessions.metrics.selection import Selection
 from sessions.metrics.summary import summarise
+from sessions.metrics.waterfall import waterfall
+from sessions.what_if import gamma_what_if
 from tests.sessions.played import drafted, model_of, snapshot_of
+from tests.support.event_script import EventScript
 from tests.support.running_engine import RunningEngine
 from tests.support.toy_model import ToyModel
 
@@ -54,3 +61,36 @@ def test_an_engines_session_has_no_value_that_is_no_number(gamma: int) -> None:
         for key, value in summarise(model.snapshot(t_ns)).items():
             assert value is None or math.isfinite(value), key
     assert summarise(model.snapshot())["n_output_tokens"] == 24
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans()), max_size=8)
+
+
+@given(STEPS, st.floats(0.0, 1.0), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_no_session_at_no_moment_divides_by_nothing(
+    steps: list[tuple[int, int, bool]], share: float, is_calibrated: bool
+) -> None:
+    script = EventScript()
+    if is_calibrated:
+        script.say(
+            CalibrationMeasured(
+                context_length=0, draft_forward_ns=None, target_widths=(1,), target_forward_ns=(7,)
+            )
+        )
+    script.sequence("ab")
+    for n_drafted, n_accepted, is_paused in steps:
+        script.step(drafted=n_drafted, accepted=min(n_accepted, n_drafted))
+        if is_paused:
+            script.state(EngineState.PAUSED)
+    model = model_of(script.events)
+    snapshot = model.snapshot(round(model.last_t_ns * share))
+    for key, value in summarise(snapshot, baseline=model.snapshot()).items():
+        assert value is None or math.isfinite(value), key
+    for baseline in (None, model.snapshot()):
+        result = waterfall(snapshot, baseline)
+        assert result is None or math.isfinite(result.measured)
+        for finding in find(snapshot, baseline=baseline):
+            assert all(map(math.isfinite, finding.values.values()))
+    answer = gamma_what_if(snapshot)
+    assert answer is None or math.isfinite(answer.best.tokens_per_second)
