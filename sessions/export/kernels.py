@@ -56,7 +56,7 @@ class KernelReader:
         match event:
             case ModelLoaded():
                 self._is_on_gpu |= not event.device.startswith("cpu")
-            case SpansMeasured():
+            case SpansMeasured() if self._is_on_gpu:
                 self._spans[event.step] = event
                 if len(self._spans) > N_REMEMBERED_STEPS:
                     self._spans.popitem(last=False)

@@ -11,7 +11,7 @@ from sessions.export.options import WHOLE, ExportError, ExportOptions
 from sessions.export.progress import OnProgress, ShouldStop, watched
 from sessions.export.token_rows import UNITS, TokenRow, token_rows
 
-ROWS_PER_GROUP = 50_000
+ROWS_PER_GROUP = 20_000
 
 _INTEGERS = ("t_ns", "sequence_id", "step", "draft_index", "position", "gamma", "token_id")
 _WORDS = ("drafter", "fate")

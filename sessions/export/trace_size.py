@@ -18,14 +18,14 @@ from engine.wire.events import (
 from sessions.export.options import StepRange, TimeRange, select
 
 # Bytes, measured on written files.
-_RANGE = 150
-_PROPOSAL = 210
-_DRAFTED = 105  # a token in the draft's and in the verify's arguments
-_VERDICT = 260
-_REJECTION = 285
+_RANGE = 130
+_PROPOSAL = 100
+_DRAFTED = 75  # a token in the draft's and in the verify's arguments
+_VERDICT = 200
+_REJECTION = 225
 _COUNTER = 105
-_KERNEL = 260
-_FLOW = 240
+_KERNEL = 230
+_FLOW = 205
 _GZIP_SHARE = 0.1
 
 
@@ -39,7 +39,7 @@ class TraceCounts:
     n_verdicts: int = 0
     n_draft_tokens: int = 0
     n_rejections: int = 0
-    n_readings: int = 0  # samples, and changes of blocks
+    n_readings: int = 0  # single readings, and changes of blocks
     n_kernels: int = 0
 
     @classmethod
@@ -61,8 +61,10 @@ class TraceCounts:
                 self.n_verdicts += 1
                 self.n_draft_tokens += len(event.fates)
                 self.n_rejections += Fate.REJECTED in event.fates
-            case BlocksAllocated() | BlocksFreed() | HostSampled() | GpuSampled():
+            case BlocksAllocated() | BlocksFreed() | HostSampled():
                 self.n_readings += 1
+            case GpuSampled():
+                self.n_readings += 3
             case KernelsRecorded():
                 self.n_kernels += len(event.names)
 
