@@ -165,6 +165,12 @@ class MetricRows:
 
 def short_name(demangled: str) -> str:
     """The function's own name: ``void a::b<int>(float*)`` is ``b``."""
-    plain = demangled.replace("(anonymous namespace)::", "")
-    head = re.split(r"[<(]", plain, maxsplit=1)[0].strip()
-    return re.split(r"::|\s", head)[-1] or demangled
+    depth = 0
+    head = ""
+    for letter in demangled.replace("(anonymous namespace)::", ""):
+        if letter == "(" and depth == 0:
+            break
+        depth += (letter == "<") - (letter == ">")
+        if depth == 0 and letter != ">":
+            head += letter
+    return re.split(r"::|\s", head.strip())[-1] or demangled
