@@ -79,7 +79,7 @@ class Library:
         entries = self.entries()
         matches = (
             [e for e in entries if text in (e.path.name, e.path.stem)],
-            [e for e in entries if e.summary is not None and e.summary.name == text],
+            [e for e in entries if text and e.summary is not None and e.summary.name == text],
             [e for e in entries if text and e.path.name.startswith(text)],
         )
         for found in matches:

@@ -119,8 +119,9 @@ def _from_0_to_1(database: Database, path: Path) -> None:
 
 def _events_of_0(database: Database, path: Path) -> Iterator[Event]:
     query = "SELECT ordinal, CAST(payload AS BLOB) FROM events_v0 ORDER BY ordinal"
-    for ordinal, payload in database.execute(query):
-        yield checked_event(ordinal, payload, path)
+    with contextlib.closing(database.execute(query)) as rows:
+        for ordinal, payload in rows:
+            yield checked_event(ordinal, payload, path)
 
 
 def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:

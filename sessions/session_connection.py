@@ -12,7 +12,6 @@ from engine.wire.codec import MAX_LINE_BYTES
 from sessions.session_errors import (
     DamagedSessionFile,
     SessionFileUnwritable,
-    describe,
     sqlite_errors,
 )
 from sessions.session_header import Header, read_header
@@ -56,8 +55,8 @@ def connect_for_reading(path: Path, *, timeout_s: float) -> Connection:
         SessionFileError: it is not there, not a session file, newer, damaged or busy.
     """
     header = None if _is_open_here(path) else read_header(path)
-    mode = "mode=ro&immutable=1" if _has_no_log(header, path) else "mode=ro"
     with sqlite_errors(path):
+        mode = "mode=ro&immutable=1" if _has_no_log(header, path) else "mode=ro"
         connection = Connection(_connect(path, mode, timeout_s=timeout_s), path)
         try:
             _wake(connection.database, path)
@@ -78,8 +77,8 @@ def connect_for_writing(path: Path, *, timeout_s: float, any_version: bool = Fal
         read_header(path, any_version=any_version)
     if not os.access(path, os.W_OK):
         raise SessionFileUnwritable(f"{path} may not be written: check its permissions.")
-    _refuse_foreign_journal(path)
     with sqlite_errors(path):
+        _refuse_foreign_journal(path)
         connection = Connection(_connect(path, "mode=rw", timeout_s=timeout_s), path)
         try:
             _harden(connection.database)
@@ -88,6 +87,19 @@ def connect_for_writing(path: Path, *, timeout_s: float, any_version: bool = Fal
         except BaseException:
             connection.close()
             raise
+    return connection
+
+
+def connect_new(path: Path) -> Connection:
+    """Make the database ``path``, which must not be there, to become a session file.
+
+    Raises:
+        SessionFileError: it cannot be made.
+    """
+    with sqlite_errors(path):
+        path.open("xb").close()
+        connection = Connection(_connect(path, "mode=rw", timeout_s=0.0), path)
+        _harden(connection.database)
     return connection
 
 
@@ -193,13 +205,3 @@ def _is_open_here(path: Path) -> bool:
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-def connect_new(path: Path, *, timeout_s: float) -> Connection:
-    """Open the empty file ``path`` to make a session file of it."""
-    try:
-        connection = Connection(_connect(path, "mode=rw", timeout_s=timeout_s), path)
-        _harden(connection.database)
-    except sqlite3.Error as error:
-        raise describe(error, path) from error
-    return connection

@@ -56,11 +56,17 @@ _UNWRITABLE = {
 
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite raises inside the block into a ``SessionFileError`` about ``path``."""
+    """Turn what SQLite or the system raises inside the block into a ``SessionFileError``."""
     try:
         yield
     except sqlite3.Error as error:
         raise describe(error, path) from error
+    except UnicodeError as error:  # SQLite quotes names out of the file in what it says
+        raise damaged(path, "its text is not UTF-8") from error
+    except FileNotFoundError as error:  # it went while it was being looked at
+        raise SessionFileMissing(f"{path} is not there any more.") from error
+    except OSError as error:
+        raise SessionFileUnwritable(f"{path}: {error.strerror or error}.") from error
 
 
 def describe(error: sqlite3.Error, path: Path) -> SessionFileError:

@@ -1,6 +1,7 @@
 """SessionFile: one session, kept in one SQLite file."""
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -64,23 +65,22 @@ class SessionFile:
             SessionFileExists: something is there already.
             SessionFileUnwritable: the folder is missing, full or may not be written.
         """
+        environment = environment or this_environment()
+        _reserve(path)
+        # Made under another name, so that a file of this name is never half made.
+        made = path.with_name(f"{path.name}.{os.getpid()}.new")
         try:
-            path.open("xb").close()
-        except FileExistsError as error:
-            raise SessionFileExists(f"{path} exists already: it is not overwritten.") from error
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise SessionFileUnwritable(f"{path} cannot be written: {reason}.") from error
-        connection = None
-        try:
-            connection = connect_new(path, timeout_s=busy_timeout_s)
-            file = cls(connection, environment=environment or this_environment())
-            file._set_up()
+            with cls(connect_new(made), environment=environment) as file:
+                file._set_up()
+            with sqlite_errors(path):
+                made.replace(path)
+            connection = connect_for_writing(path, timeout_s=busy_timeout_s)
         except BaseException:
-            if connection is not None:
-                connection.close()
-            path.unlink(missing_ok=True)  # it was ours, and holds nothing
+            for left in (made, path):
+                left.unlink(missing_ok=True)  # ours, and nothing is in it
             raise
+        file = cls(connection, environment=environment)
+        file._start_recording()
         return file
 
     @classmethod
@@ -209,8 +209,14 @@ class SessionFile:
                     "recorder_json": _json(RecordingProcess.this(self.path)),
                 }
             )
-        with sqlite_errors(self.path):
-            self.warning = choose_journal(self._database, self.path)
+
+    def _start_recording(self) -> None:
+        try:
+            with sqlite_errors(self.path):
+                self.warning = choose_journal(self._database, self.path)
+        except BaseException:
+            self.close()
+            raise
         self._is_recorder = True
 
     def _edit(self, column: str, value: str) -> None:
@@ -236,6 +242,17 @@ class SessionFile:
                 if self._database.conn.in_transaction:
                     self._database.execute("ROLLBACK")
                 raise
+
+
+def _reserve(path: Path) -> None:
+    """Make the empty file ``path``, which must not be there."""
+    try:
+        path.open("xb").close()
+    except FileExistsError as error:
+        raise SessionFileExists(f"{path} exists already: it is not overwritten.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SessionFileUnwritable(f"{path} cannot be written: {reason}.") from error
 
 
 def _json(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -82,9 +83,9 @@ def _read_chunk(connection: sqlite3.Connection, path: Path, ordinal: int, t_ns: 
     events: list[Event] = []
     n_bytes = 0
     try:
-        with sqlite_errors(path):
-            cursor = connection.execute(_AFTER, (ordinal,))
-            for row in cursor:
+        # Closed even when an error keeps this frame alive: an open cursor is a lock on the file.
+        with sqlite_errors(path), closing(connection.execute(_AFTER, (ordinal,))) as rows:
+            for row in rows:
                 # SQL saw to it that ordinals grow; a damaged index of pages may repeat them.
                 if row[0].__class__ is not int or row[0] <= ordinal:
                     raise damaged(path, f"its events are out of order after {ordinal}")
@@ -95,7 +96,6 @@ def _read_chunk(connection: sqlite3.Connection, path: Path, ordinal: int, t_ns: 
                 events.append(event)
                 n_bytes += len(row[1])
                 if n_bytes > CHUNK_BYTES:
-                    cursor.close()
                     break
     except SessionFileError:
         if not events:

@@ -104,10 +104,12 @@ def read_summary(connection: sqlite3.Connection, path: Path) -> FileSummary:
     last = read_last(connection, path)
     is_over = isinstance(last, SessionEnded)
     recorder = _read(row.recorder_json, RecordingProcess, path)
-    is_recording = not is_over and not row.ended and recorder.is_writing(path)
+    with sqlite_errors(path):
+        n_file_bytes = path.stat().st_size
+        is_recording = not is_over and not row.ended and recorder.is_writing(path)
     return FileSummary(
         path=path,
-        n_file_bytes=path.stat().st_size,
+        n_file_bytes=n_file_bytes,
         schema_version=row.schema_version,
         started_unix_ns=row.started_unix_ns,
         name=row.name,

@@ -273,13 +273,13 @@ def test_a_commit_that_meets_a_lock_is_done_again(
 def test_a_full_disk_is_said_at_once_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = session_file.create_schema
+    choose = session_file.choose_journal
 
-    def make_small(database: sqlite_utils.Database) -> None:
-        make(database)
+    def choose_small(database: sqlite_utils.Database, path: Path) -> str:
         database.execute("PRAGMA max_page_count = 40")
+        return choose(database, path)
 
-    monkeypatch.setattr(session_file, "create_schema", make_small)
+    monkeypatch.setattr(session_file, "choose_journal", choose_small)
     path = tmp_path / "x.specscope"
     events = script(400)
     recorder = Recorder(path, limits=RecorderLimits(commit_every_s=0.01, batch_events=100))
