@@ -27,6 +27,7 @@ ENUMS = (
     "ENUM_CUPTI_STREAM_TYPE",
     "ENUM_DIAGNOSTIC_SEVERITY_LEVEL",
 )
+NEEDED = {*CUDA_TABLES, *ENUMS, "GPU_METRICS", "NVTX_EVENTS", "CUDA_GRAPH_NODE_EVENTS"}
 
 
 class NsysTables:
@@ -63,15 +64,14 @@ def check_nsys(path: Path) -> NsysTables:
         AssertionError: with every rule that is broken.
     """
     tables = NsysTables(path)
+    missing = NEEDED - tables.names()
+    assert not missing, f"tables are missing: {missing}"
     broken = [*_identity(tables), *_events(tables), *_nesting(tables), *_kernels(tables)]
     assert not broken, "\n".join(broken)
     return tables
 
 
 def _identity(tables: NsysTables) -> Iterator[str]:
-    missing = {*CUDA_TABLES, *ENUMS, "GPU_METRICS", "NVTX_EVENTS"} - tables.names()
-    if missing:
-        yield f"tables are missing: {missing}"
     export = {row["name"]: row["value"] for row in tables["META_DATA_EXPORT"]}
     if export.get("EXPORT_SCHEMA_VERSION") != "3.24.14":
         yield "the schema has no version"
@@ -127,7 +127,8 @@ def _events(tables: NsysTables) -> Iterator[str]:
 
 
 def _nesting(tables: NsysTables) -> Iterator[str]:
-    pushed = [row for row in tables["NVTX_EVENTS"] if row["eventType"] == 59]
+    rows = tables["NVTX_EVENTS"]
+    pushed = [row for row in rows if row["eventType"] == 59 and row["end"] is not None]
     for tid in {row["globalTid"] for row in pushed}:
         bounds = [(r["start"], r["end"]) for r in pushed if r["globalTid"] == tid]
         twins = [bound for bound, n in Counter(bounds).items() if n > 1]
