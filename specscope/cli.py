@@ -3,9 +3,13 @@
 import click
 
 from specscope.commands.bench import bench
+from specscope.commands.compare import compare
 from specscope.commands.doctor import doctor
+from specscope.commands.export import export
+from specscope.commands.library import list_sessions, session, show
 from specscope.commands.models import models
 from specscope.commands.plan import plan
+from specscope.commands.replay import replay
 from specscope.commands.run import run
 
 
@@ -16,5 +20,7 @@ def main() -> None:
     what became of every drafted token, and check the numbers."""
 
 
-for command in (run, bench, plan, models, doctor):
+for command in (
+    run, list_sessions, show, replay, compare, export, session, bench, plan, models, doctor,
+):  # fmt: skip
     main.add_command(command)

@@ -18,18 +18,23 @@ def parse_gamma(_ctx: click.Context, _param: click.Parameter, value: str) -> int
         raise click.BadParameter(f"{value!r} is neither a whole number nor auto.") from None
 
 
+_DRAFT_HELP = (
+    "What proposes: a model like --target, or ngram, composite, none. "
+    "[default: bundled-draft with the bundled target, else ngram]"
+)
+draft_option = click.option("--draft", default=None, help=_DRAFT_HELP)
+drafts_option = click.option(
+    "--draft", "drafts", multiple=True, help=f"{_DRAFT_HELP} Repeat it to compare drafts."
+)
+
+
 def engine_options(command: Command) -> Command:
-    """Adds the options of a RunConfig, in the order of ``--help``."""
+    """Adds the options of a RunConfig but for ``--draft``, in the order of ``--help``."""
     options = [
         click.option(
             "--target", default="bundled-target", show_default=True,
             help="The model whose text it is: a name of `specscope models`, a folder, a .gguf file "
             "or a hub id.",
-        ),
-        click.option(
-            "--draft", default=None,
-            help="What proposes: a model like --target, or ngram, composite, none. "
-            "[default: bundled-draft with the bundled target, else ngram]",
         ),
         click.option(
             "--composite-draft", default=None,

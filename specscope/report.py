@@ -16,7 +16,10 @@ from engine.wire.events import (
     SequenceStarted,
     StepCommitted,
 )
-from specscope.figures import RunFigures
+from sessions.metrics.breakdown import acceptance_by_position
+from sessions.metrics.summary import summarise
+from sessions.snapshot import Snapshot
+from sessions.what_if import GammaWhatIf
 
 STYLES = {Origin.ACCEPTED: "", Origin.RECOVERED: "underline yellow", Origin.BONUS: "bold blue"}
 MARKS = {Origin.ACCEPTED: "{}", Origin.RECOVERED: "[~{}]", Origin.BONUS: "[+{}]"}
@@ -38,6 +41,7 @@ class TextReport:
         self._is_live = is_live
         self._has_origins = has_origins  # plain decoding has nothing to tell apart
         self._pieces: dict[int, Text] = {}
+        self._noted: set[str] = set()  # models whose notes were printed
         self._status = notes.status("starting the engine")
 
     def __enter__(self) -> "TextReport":
@@ -72,8 +76,9 @@ class TextReport:
             markup=False,
             highlight=False,
         )
-        for note in event.notes:
-            self._notes.print(f"       {note}", markup=False, highlight=False)
+        if event.notes and event.name not in self._noted:
+            self._noted.add(event.name)
+            self._notes.print(f"       {'; '.join(event.notes)}", markup=False, highlight=False)
 
     def _begin(self, event: SequenceStarted) -> None:
         self._pieces[event.sequence_id] = Text(event.prompt_text, style="dim")
@@ -119,77 +124,100 @@ class TextReport:
         return text.append("bonus", style=STYLES[Origin.BONUS])
 
 
-def figures_table(figures: RunFigures) -> Table:
+def figures_table(snapshot: Snapshot) -> Table:
     """The run's figures, each with what it means."""
-    total = figures.total
+    value = summarise(snapshot)
     table = Table(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column(justify="right")
     table.add_column(style="dim")
     rows = [
-        ("tokens", str(total.n_committed), f"in {total.n_steps} steps, {figures.elapsed_s:.2f} s"),
+        (
+            "tokens",
+            str(value["n_output_tokens"]),
+            f"in {value['n_steps']} steps, {number(value['elapsed_s'], 2)} s",
+        ),
         (
             "tokens per second",
-            _number(figures.tokens_per_second, 1),
+            number(value["tokens_per_second"], 1),
             "prefill and calibration apart",
         ),
-        ("tokens per step", _number(total.tokens_per_step, 2), "recovered and bonus included"),
+        ("tokens per step", number(value["tokens_per_step"], 2), "recovered and bonus included"),
     ]
-    if total.n_drafted:
+    if value["n_drafted"]:
         rows += [
             (
                 "acceptance rate",
-                _number(total.acceptance_rate, 3),
-                f"{total.n_accepted} accepted of {total.n_accepted + total.n_rejected} tested "
-                f"({_number(total.expected_acceptance_rate, 3)} expected from the overlaps)",
+                number(value["acceptance_rate"], 3),
+                f"{value['n_accepted']} accepted of {value['n_tested']} tested; "
+                f"{number(value['expected_acceptance_rate'], 3)} expected",
             ),
             (
                 "draft efficiency",
-                _number(total.draft_efficiency, 3),
-                f"{total.n_accepted} accepted of {total.n_drafted} drafted, "
-                f"{total.n_discarded} discarded untested",
+                number(value["draft_efficiency"], 3),
+                f"of {value['n_drafted']} drafted, {value['n_discarded']} discarded untested",
             ),
-            ("by draft position", _positions(figures), "accepted of those tested there"),
+            ("by draft position", _positions(snapshot), "accepted of those tested there"),
         ]
-    if figures.c is not None and figures.verify_width_cost is not None:
+    if value["predicted_speedup"] is not None:
         rows += [
-            ("c", _number(figures.c, 3), "draft forward / target forward, as calibrated"),
+            ("c", number(value["c"], 3), "draft forward / target forward"),
             (
                 "verify-width cost",
-                _number(figures.verify_width_cost, 2),
+                number(value["verify_width_cost"], 2),
                 "target forward at the mean width / at width 1",
             ),
             (
                 "speed-up, estimated",
-                _number(figures.predicted_speedup, 2),
-                "E[N] / (gamma c + v); `specscope bench` measures it",
+                number(value["predicted_speedup"], 2),
+                "E[N] / (gamma c + v); a baseline measures it",
             ),
         ]
     rows.append(
-        (
-            "overhead",
-            _percent(figures.overhead_share),
-            "share of the steps' time outside the models' forwards",
-        )
+        ("overhead", percent(value["overhead_share"]), "of the steps' time, outside the forwards")
     )
-    if total.n_non_finite_draft:
+    if value["n_non_finite_draft"]:
         rows.append(
-            ("non-finite drafts", str(total.n_non_finite_draft), "drafting stopped at such a row")
+            (
+                "non-finite drafts",
+                str(value["n_non_finite_draft"]),
+                "drafting stopped at such a row",
+            )
         )
     for row in rows:
         table.add_row(*row)
     return table
 
 
-def _positions(figures: RunFigures) -> str:
-    return " ".join(
-        _number(position["conditional"], 2) for position in figures.total.acceptance_by_position
-    )
+def what_if_table(what_if: GammaWhatIf) -> Table:
+    """Every gamma up to a little past the recorded and the best one."""
+    table = Table(title="What another gamma would have done", title_justify="left")
+    for heading in ("gamma", "tokens per step", "tokens per second", "speed-up", ""):
+        table.add_column(heading, justify="right")
+    last = max(what_if.recorded_gamma, what_if.best.gamma) + 2
+    for option in what_if.options[: last + 1]:
+        marks = ["best"] if option is what_if.best else []
+        marks += ["extrapolated"] if option.is_extrapolated else []
+        table.add_row(
+            str(option.gamma),
+            number(option.tokens_per_step, 2),
+            number(option.tokens_per_second, 1),
+            number(option.speedup, 2),
+            ", ".join(marks),
+        )
+    return table
 
 
-def _number(value: float | None, digits: int) -> str:
+def _positions(snapshot: Snapshot) -> str:
+    places = acceptance_by_position(snapshot)
+    return " ".join(number(place.conditional.value, 2) for place in places)
+
+
+def number(value: float | None, digits: int) -> str:
+    """A figure for a person; a dash where there is none."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def _percent(value: float | None) -> str:
+def percent(value: float | None) -> str:
+    """A share for a person; a dash where there is none."""
     return "-" if value is None else f"{100 * value:.1f} %"

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from engine.wire.benchmark import SUITES, BenchmarkSettings, ProgramFailed, run_benchmark
 from specscope.bench_report import print_report
-from specscope.engine_options import engine_options, make_config
+from specscope.engine_options import draft_option, engine_options, make_config
 from specscope.headless import EXIT_BAD_INPUT, EXIT_FAILED
 from specscope.prompts import read_prompts
 
@@ -38,6 +38,7 @@ DEFAULT_PROMPTS = "code.jsonl"
 )
 @click.option("--rounds", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@draft_option
 @engine_options
 def bench(
     suite: str,

@@ -4,19 +4,22 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
-import msgspec
 from rich.console import Console
 
-from engine.wire.codec import encode
-from engine.wire.events import Event, LogEmitted, ModelLoaded, Role, SessionStarted
-from specscope.engine_options import engine_options, make_config
-from specscope.figures import RunFigures
-from specscope.headless import EXIT_BAD_INPUT, EXIT_INTERRUPTED, RunFailed, run_session
+from engine.wire.config import RunConfig
+from sessions.compare import compare
+from sessions.library import Library
+from sessions.session_errors import SessionFileError
+from specscope.compare_report import print_comparison
+from specscope.engine_options import drafts_option, engine_options, make_config
+from specscope.headless import EXIT_BAD_INPUT, EXIT_INTERRUPTED, RunFailed, run_sessions
 from specscope.prompts import Prompt, read_prompts
+from specscope.readers import RunReaders
 from specscope.report import TextReport, figures_table
+from specscope.run_result import comparison_result, run_result
 
 
 @click.command()
@@ -33,104 +36,124 @@ from specscope.report import TextReport, figures_table
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write every event to this file, one JSON object a line.",
 )
+@click.option("--record", is_flag=True, help="Keep the session in the library: `specscope list`.")
+@click.option("--name", default="", help="The recorded session's name.")
+@drafts_option
 @engine_options
 def run(
     prompt: str | None,
     prompt_file: Path | None,
     as_json: bool,
     events_path: Path | None,
+    record: bool,
+    name: str,
+    drafts: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Decode PROMPT speculatively and print the text as it comes, then the figures.
 
     Tokens are told apart by where they came from: accepted from the draft, recovered after a
     rejection, bonus after a whole accepted draft.
+
+    Several --draft decode the same prompts one after the other, the target loaded once, and are
+    compared; --draft none is the baseline.
     """
     prompts = _gather(prompt, prompt_file)
-    config = make_config(**options)
+    configs = [make_config(draft=draft, **options) for draft in drafts or (None,)]
+    if events_path is not None and len(configs) > 1:
+        raise click.UsageError("--events takes one stream: give one --draft, or --record.")
+    is_single = len(configs) == 1
     notes = Console(stderr=True, quiet=as_json)
     output = Console(highlight=False, quiet=as_json)
-    figures = RunFigures()
-    facts = _Facts()
     report = TextReport(
-        output,
+        output if is_single else Console(quiet=True),
         notes,
-        is_live=config.batch == 1,
-        has_origins=config.draft != "none" and config.gamma != 0,
+        is_live=configs[0].batch == 1,
+        has_origins=not _is_plain(configs[0]),
     )
-    events_file = _open(events_path)
+    runs: list[RunReaders] = []
     was_interrupted = False
     try:
         with report:
-
-            def consume(events: Sequence[Event]) -> None:
-                figures.consume(events)
-                for event in events:
-                    facts.note(event)
-                    if events_file is not None:
-                        events_file.write(encode(event) + b"\n")
-                    report.show(event)
-
+            for config in configs:
+                runs.append(
+                    RunReaders(
+                        show=report.show,
+                        warn=notes.print,
+                        events_path=events_path,
+                        session_path=_session_path(config) if record else None,
+                    )
+                )
             try:
-                run_session(config, prompts, consume=consume)
+                run_sessions(configs, prompts, consumers=[each.consume for each in runs])
             except KeyboardInterrupt:
                 was_interrupted = True
-    except RunFailed as failure:
+    except (RunFailed, SessionFileError) as failure:
         click.echo(f"Error: {failure}", err=True)
-        sys.exit(failure.exit_code)
+        sys.exit(failure.exit_code if isinstance(failure, RunFailed) else EXIT_BAD_INPUT)
     finally:
-        if events_file is not None:
-            events_file.close()
+        problems = [problem for each in runs for problem in each.close(name=name)]
     if as_json:
-        click.echo(json.dumps(_as_json(figures, facts), allow_nan=False))
-    elif figures.total.n_steps:
+        click.echo(json.dumps(_result(configs, runs), allow_nan=False))
+    elif is_single:
+        _print_figures(configs[0], runs[0], report, output)
+    elif not was_interrupted:
+        print_comparison(compare(_named(configs, runs)), output)
+    _tell_where(runs, notes)
+    _finish([*problems, *(refusal for each in runs for refusal in each.refusals)], was_interrupted)
+
+
+def _result(configs: Sequence[RunConfig], runs: Sequence[RunReaders]) -> dict[str, Any]:
+    if len(runs) == 1:
+        return run_result(runs[0].snapshot())
+    named = _named(configs, runs)
+    result = comparison_result(compare(named))
+    result["runs"] = {name: run_result(snapshot) for name, snapshot in named}
+    return result
+
+
+def _named(configs: Sequence[RunConfig], runs: Sequence[RunReaders]) -> list[tuple[str, Any]]:
+    return [
+        (config.draft, each.snapshot())
+        for config, each in zip(configs, runs, strict=True)
+        if each.has_events
+    ]
+
+
+def _is_plain(config: RunConfig) -> bool:
+    return config.draft == "none" or config.gamma == 0
+
+
+def _session_path(config: RunConfig) -> Path:
+    return Library().new_path(config.target, "" if _is_plain(config) else config.draft)
+
+
+def _print_figures(
+    config: RunConfig, readers: RunReaders, report: TextReport, output: Console
+) -> None:
+    snapshot = readers.snapshot()
+    if len(snapshot.steps):
         output.print()
-        if config.draft != "none":
+        if not _is_plain(config):
             output.print(report.legend(), style="dim")
-        output.print(figures_table(figures))
-    if facts.refusals:
-        for refusal in facts.refusals:
-            click.echo(f"Error: {refusal}", err=True)
+        output.print(figures_table(snapshot))
+
+
+def _tell_where(runs: Sequence[RunReaders], notes: Console) -> None:
+    for each in runs:
+        if each.session_path is not None and each.session_path.exists():
+            notes.print(
+                f"recorded in {each.session_path}", markup=False, highlight=False, soft_wrap=True
+            )
+
+
+def _finish(problems: list[str], was_interrupted: bool) -> None:
+    for problem in problems:
+        click.echo(f"Error: {problem}", err=True)
+    if problems:
         sys.exit(EXIT_BAD_INPUT)
     if was_interrupted:
         sys.exit(EXIT_INTERRUPTED)
-
-
-class _Facts:
-    """What the engine said about itself."""
-
-    def __init__(self) -> None:
-        self.settings: dict[str, Any] = {}
-        self.refusals: list[str] = []
-
-    def note(self, event: Event) -> None:
-        match event:
-            case SessionStarted():
-                self.settings |= json.loads(event.config_json)
-                self.settings["torch_version"] = event.torch_version
-                self.settings["device_name"] = event.device_name
-            case ModelLoaded():
-                role = "target" if event.role is Role.TARGET else "draft"
-                loaded = msgspec.to_builtins(event)
-                self.settings[f"{role}_model"] = {
-                    name: loaded[name]
-                    for name in (
-                        "name", "n_parameters", "vocab_size", "context_length", "dtype", "device",
-                        "weight_bytes", "notes",
-                    )
-                }  # fmt: skip
-            case LogEmitted(level="error"):
-                self.refusals.append(event.message)
-
-
-def _as_json(figures: RunFigures, facts: _Facts) -> dict[str, Any]:
-    sequences = [sequence.as_dict() for sequence in figures.sequences.values()]
-    result = figures.as_dict()
-    if len(sequences) == 1:
-        result = {**sequences[0], **result}
-    else:
-        result["sequences"] = sequences
-    return {**result, "settings": facts.settings}
 
 
 def _gather(prompt: str | None, prompt_file: Path | None) -> list[Prompt]:
@@ -147,12 +170,3 @@ def _gather(prompt: str | None, prompt_file: Path | None) -> list[Prompt]:
     if not prompt.strip():
         raise click.UsageError("The prompt is empty: write the text to continue.")
     return [Prompt(prompt)]
-
-
-def _open(path: Path | None) -> BinaryIO | None:
-    if path is None:
-        return None
-    try:
-        return path.open("wb")
-    except OSError as error:
-        raise click.BadParameter(f"{path} cannot be written: {error.strerror}.") from error

@@ -7,13 +7,14 @@ import pytest
 from click.testing import CliRunner
 
 from engine.wire.config import RunConfig
-from specscope.engine_options import engine_options, make_config
+from specscope.engine_options import draft_option, engine_options, make_config
 
 
 def config_of(*arguments: str) -> RunConfig:
     made: list[RunConfig] = []
 
     @click.command()
+    @draft_option
     @engine_options
     def command(**options: Any) -> None:
         made.append(make_config(**options))

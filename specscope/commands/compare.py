@@ -1,0 +1,30 @@
+"""``specscope compare``: stored sessions side by side."""
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from sessions.compare import compare as compare_sessions
+from specscope.compare_report import print_comparison
+from specscope.opened import stored_snapshot
+from specscope.run_result import comparison_result
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+def compare(files: tuple[str, ...], as_json: bool) -> None:
+    """Compare the sessions FILES, given as paths or by name.
+
+    The first that drafted nothing is the baseline: prompts are paired by their text, speed-ups are
+    measured against it, and outputs are held against its own. Ranking is by tokens per second.
+    """
+    if len(files) < 2:
+        raise click.UsageError("Give two sessions or more: see `specscope list`.")
+    columns = compare_sessions([(Path(name).stem, stored_snapshot(name)) for name in files])
+    if as_json:
+        click.echo(json.dumps(comparison_result(columns), allow_nan=False))
+    else:
+        print_comparison(columns, Console(highlight=False))

@@ -1,0 +1,60 @@
+"""A stored session, found and read; its errors as the command line tells them."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import click
+
+from engine.wire.events import Event
+from sessions.library import Library
+from sessions.model import SessionModel
+from sessions.replay import StoredSource
+from sessions.session_errors import SessionFileError
+from sessions.snapshot import Snapshot
+
+BATCH_LIMIT = 5000
+
+
+class BadSession(click.ClickException):
+    """A session that cannot be read."""
+
+    exit_code = 2
+
+
+@contextmanager
+def session_errors() -> Iterator[None]:
+    """What is wrong with a session file is told in its sentence, with exit code 2."""
+    try:
+        yield
+    except SessionFileError as error:
+        raise BadSession(str(error)) from error
+
+
+def stored_source(name: str) -> StoredSource:
+    """The events of the session that a person means by ``name``.
+
+    Raises:
+        BadSession: there is none, or it cannot be opened.
+    """
+    with session_errors():
+        library = Library()
+        return StoredSource(library.open(library.find(name)))
+
+
+def stored_events(name: str) -> Iterator[Event]:
+    """All events, in order. Raises BadSession where the file is damaged."""
+    source = stored_source(name)
+    with closing(source), session_errors():
+        while not source.exhausted:
+            yield from source.poll(BATCH_LIMIT)
+
+
+def stored_snapshot(name: str) -> Snapshot:
+    """The whole session, folded. Raises BadSession."""
+    model = SessionModel()
+    source = stored_source(name)
+    with closing(source), session_errors():
+        while not source.exhausted:
+            if events := source.poll(BATCH_LIMIT):
+                model.consume(events)
+    return model.snapshot()

@@ -1,0 +1,106 @@
+"""A run's result as one JSON object, from what its events became."""
+
+from dataclasses import asdict
+from typing import Any
+
+from sessions.compare import Column
+from sessions.findings import Finding, find
+from sessions.metrics.breakdown import acceptance_by_position
+from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.metrics.summary import summarise
+from sessions.outputs import sequence_outputs
+from sessions.run_facts import run_facts
+from sessions.snapshot import Snapshot
+from sessions.what_if import gamma_what_if
+
+
+def run_result(snapshot: Snapshot) -> dict[str, Any]:
+    """All figures of the run; one sequence's own facts beside them, several under ``sequences``."""
+    sequences = []
+    for output in sequence_outputs(snapshot):
+        selection = Selection(output.sequence_id)
+        facts = asdict(output)
+        del facts["token_texts"]
+        facts["n_output_tokens"] = len(output.token_ids)
+        sequences.append({**_figures(snapshot, selection), **facts})
+    result = _figures(snapshot, EVERYTHING)
+    if len(sequences) == 1:
+        result = {**sequences[0], **result}
+    else:
+        result["sequences"] = sequences
+    return {**result, "settings": settings_in_force(snapshot)}
+
+
+def show_result(snapshot: Snapshot) -> dict[str, Any]:
+    """The run's result, what another gamma would have done, and the findings."""
+    what_if = gamma_what_if(snapshot)
+    return {
+        **run_result(snapshot),
+        "gamma_what_if": None if what_if is None else asdict(what_if),
+        "findings": [_finding(finding) for finding in find(snapshot)],
+    }
+
+
+def settings_in_force(snapshot: Snapshot) -> dict[str, Any]:
+    """The settings of the run with what "auto" and the defaults became."""
+    facts = run_facts(snapshot)
+    settings: dict[str, Any] = dict(facts.settings)
+    settings["torch_version"] = facts.torch_version
+    settings["device_name"] = facts.device_name
+    for role, model in (("target", facts.target), ("draft", facts.draft)):
+        if model is not None:
+            settings[f"{role}_model"] = asdict(model)
+    return settings
+
+
+def comparison_result(columns: tuple[Column, ...]) -> dict[str, Any]:
+    """A comparison, the baseline first."""
+    return {"sessions": [_column(column) for column in columns]}
+
+
+def _column(column: Column) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "draft": column.facts.drafter,
+        "gamma": column.facts.gamma,
+        "is_baseline": column.is_baseline,
+        "rank": column.rank,
+        "metrics": dict(column.metrics),
+        "speedup": asdict(column.speedup) if column.speedup else None,
+        "draft_bytes": column.facts.draft_bytes,
+        "draft_weight_bytes": column.facts.draft.weight_bytes if column.facts.draft else 0,
+        "draft_kv_bytes": column.facts.draft_kv_bytes,
+        "n_diverging": column.n_diverging,
+        "divergences": [asdict(each) for each in column.divergences],
+        "findings": [_finding(finding) for finding in column.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "key": finding.key,
+        "severity": str(finding.severity),
+        "sentence": finding.sentence,
+        "values": dict(finding.values),
+    }
+
+
+def _figures(snapshot: Snapshot, selection: Selection) -> dict[str, Any]:
+    places = [
+        {
+            "draft_index": place.draft_index,
+            "n_drafted": place.n_drafted,
+            "n_tested": place.conditional.n_of,
+            "n_accepted": place.conditional.n,
+            "conditional": place.conditional.value,
+            "unconditional": place.unconditional.value,
+        }
+        for place in acceptance_by_position(snapshot, selection)
+    ]
+    figures: dict[str, Any] = {
+        key: value
+        for key, value in summarise(snapshot, selection).items()
+        if value is not None or selection.is_everything
+    }
+    figures.setdefault("elapsed_s", None)
+    return {**figures, "acceptance_by_position": places}
