@@ -1,0 +1,65 @@
+"""Events become rows and come back, in pieces of bounded size."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.wire.codec import encode
+from engine.wire.events import Event, LogEmitted, SessionStarted
+from sessions import session_rows
+from sessions.environment import Environment
+from sessions.session_errors import NewerSessionFile
+from sessions.session_facts import SessionFacts
+from sessions.session_file import SessionFile
+from sessions.session_rows import checked_event, make_rows
+from tests.sessions.recorded import lines, record, script, stored
+
+
+def test_a_row_repeats_what_queries_look_for() -> None:
+    events = script()
+    batch = make_rows(lines(events), SessionFacts(Environment()))
+    for event, row in zip(events, batch.rows, strict=True):
+        assert row[0:3] == (event.ordinal, event.t_ns, type(event).__name__)
+        assert row[3] == getattr(event, "sequence_id", None)
+        assert row[4] == getattr(event, "step", None)
+        assert row[5].encode() == encode(event)
+    assert batch.n_bytes > sum(len(encode(event)) for event in events)
+
+
+@pytest.mark.parametrize("limit", [1, 1000, 100_000])
+def test_pieces_of_any_size_are_the_same_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    path = record(tmp_path / "x.specscope", script())
+    monkeypatch.setattr(session_rows, "CHUNK_BYTES", limit)
+    assert stored(path) == script()
+
+
+def test_long_events_are_not_all_in_memory_at_once(tmp_path: Path) -> None:
+    events: list[Event] = [
+        LogEmitted(level="info", message="x" * 5_000_000, ordinal=ordinal, t_ns=0)
+        for ordinal in range(6)
+    ]
+    path = record(tmp_path / "x.specscope", events)
+    with SessionFile.open(path) as file:
+        piece = session_rows._read_chunk(file._database.conn, path, -1, 0)
+    assert len(piece) == 4
+
+
+def test_holes_are_kept(tmp_path: Path) -> None:
+    events = [event for event in script() if event.ordinal % 7]
+    assert stored(record(tmp_path / "x.specscope", events)) == events
+
+
+@pytest.mark.parametrize(
+    "more", ["", ',"unknown":[1,2]'], ids=["as it is", "with fields of its time"]
+)
+def test_events_of_a_later_version_are_said_to_be_so(more: str) -> None:
+    started = script()[0]
+    assert isinstance(started, SessionStarted)
+    line = encode(started).decode().replace('"schema_version":1', '"schema_version":2' + more)
+    with pytest.raises(NewerSessionFile, match="its events are of version 2"):
+        checked_event(0, line.encode(), Path("x"))
+    broken = line.replace('"started_unix_ns":', '"started":')
+    with pytest.raises(NewerSessionFile):
+        checked_event(0, broken.encode(), Path("x"))
