@@ -77,6 +77,8 @@ def describe(error: sqlite3.Error, path: Path) -> SessionFileError:
         return SessionFileBusy(f"{path} is busy: another program holds it. Try again in a moment.")
     if family in _UNWRITABLE:
         return SessionFileUnwritable(f"{path}: {_UNWRITABLE[family]} (SQLite says: {error})")
+    if family == "SQLITE_CONSTRAINT":
+        return SessionFileError(f"{path} has an event of that number already: nothing was added.")
     return damaged(path, f"SQLite says: {error}")
 
 

@@ -76,7 +76,10 @@ def network_file_system(folder: Path, mounts: Iterable[Mount] | None = None) -> 
     if place.startswith("\\\\"):
         return "a Windows share"
     if mounts is None:
-        mounts = psutil.disk_partitions(all=True)
+        try:
+            mounts = psutil.disk_partitions(all=True)
+        except OSError:  # then the way that holds everywhere is taken
+            return "unknown"
     holding = [mount for mount in mounts if _holds(mount.mountpoint, place)]
     if not holding:
         return ""

@@ -148,7 +148,7 @@ def test_a_batch_that_fails_leaves_nothing(tmp_path: Path) -> None:
     events = script()
     with SessionFile.create(tmp_path / "x.specscope") as file:
         file.append(lines(events[:50]))
-        with pytest.raises(SessionFileError):
+        with pytest.raises(SessionFileError, match="has an event of that number already"):
             file.append(lines([*events[50:60], events[0]]))
         assert not file._database.conn.in_transaction
         assert list(file.events()) == events[:50]

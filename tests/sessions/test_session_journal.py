@@ -75,3 +75,14 @@ def test_a_link_to_a_network_folder_is_one(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "net")
     mounts = [LOCAL, Mount(str(tmp_path / "net"), "nfs", "rw")]
     assert network_file_system(tmp_path / "link", mounts) == "nfs"
+
+
+def test_where_it_cannot_be_told_the_safer_way_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(all: bool) -> list[Mount]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(session_journal.psutil, "disk_partitions", refuse)
+    with SessionFile.create(tmp_path / "x.specscope") as file:
+        assert pragma(file, "journal_mode") == "delete"
