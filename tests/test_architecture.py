@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("engine", "specscope", "resources")
-MIRRORED = ("engine", "specscope")
+PACKAGES = ("engine", "sessions", "specscope", "resources")
+MIRRORED = ("engine", "sessions", "specscope")
 
 WITHOUT_OWN_TEST = {
     "base.py": "a protocol: nothing to run",

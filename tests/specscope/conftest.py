@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -22,3 +23,10 @@ def run_command(monkeypatch: pytest.MonkeyPatch) -> RunCommand:
         return CliRunner().invoke(main, list(arguments))
 
     return invoke
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder of the test's own; its library is empty."""
+    monkeypatch.setenv("SPECSCOPE_DATA_DIR", str(tmp_path))
+    return tmp_path

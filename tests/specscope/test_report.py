@@ -3,10 +3,12 @@
 import io
 
 from rich.console import Console
+from rich.table import Table
 
-from engine.wire.events import LogEmitted
-from specscope.figures import RunFigures
-from specscope.report import TextReport, figures_table
+from engine.wire.events import CalibrationMeasured, LogEmitted
+from sessions.what_if import gamma_what_if
+from specscope.report import TextReport, figures_table, number, percent, what_if_table
+from tests.sessions.scripted import folded
 from tests.support.event_script import EventScript
 
 
@@ -84,16 +86,43 @@ def test_warnings_and_models_go_to_the_notes() -> None:
     assert "scripted-target" in notes
 
 
+def table_text(table: Table) -> str:
+    console = plain_console()
+    console.print(table)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
 def test_the_table_names_every_figure_and_divides_by_nothing() -> None:
     script = EventScript()
     script.sequence("ab")
     script.step(drafted=4, accepted=2)
-    for script_part in (EventScript(), script):
-        figures = RunFigures()
-        figures.consume(script_part.events)
-        console = plain_console()
-        console.print(figures_table(figures))
-        text = console.file.getvalue()  # type: ignore[attr-defined]
+    for events in (EventScript().events, script.events):
+        text = table_text(figures_table(folded(events)))
         assert "tokens per second" in text
-    assert "0.667" in text  # 2 accepted of 3 tested
+    assert "0.667" in text
     assert "2 accepted of 3 tested" in text
+
+
+def test_what_another_gamma_would_have_done_marks_the_best() -> None:
+    script = EventScript()
+    script.say(
+        CalibrationMeasured(
+            context_length=10,
+            draft_forward_ns=100,
+            target_widths=(1, 2, 3),
+            target_forward_ns=(1000, 1050, 1100),
+        )
+    )
+    script.sequence("ab")
+    for _ in range(4):
+        script.step(drafted=2, accepted=2)
+    what_if = gamma_what_if(folded(script.events))
+    assert what_if is not None
+    lines = table_text(what_if_table(what_if)).splitlines()
+    assert sum("best" in line for line in lines) == 1
+    assert any("extrapolated" in line for line in lines)
+
+
+def test_figures_that_do_not_exist_are_dashes() -> None:
+    assert (number(None, 2), percent(None)) == ("-", "-")
+    assert (number(1.005, 1), percent(0.125)) == ("1.0", "12.5 %")

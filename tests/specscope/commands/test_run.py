@@ -107,3 +107,34 @@ def test_json_keeps_standard_output_clean_of_errors(run_command: RunCommand) -> 
     result = run_command("run", "hi", "--target", "missing", "--json")
     assert result.exit_code == 2
     assert result.stdout == ""
+
+
+def test_a_recorded_run_replays_to_the_same_result(
+    run_command: RunCommand, data_folder: Path
+) -> None:
+    result = run_command(
+        "run", "hello there", "--json", "--record", "--name", "mine", "--max-new-tokens", "15"
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(run_command("replay", "mine", "--json").stdout) == json.loads(result.stdout)
+
+
+def test_several_drafts_are_compared(run_command: RunCommand, data_folder: Path) -> None:
+    arguments = ("run", "hello hello hello", "--max-new-tokens", "12", "--record")
+    drafts = ("--draft", "toy", "--draft", "ngram", "--draft", "none")
+    result = run_command(*arguments, *drafts)
+    assert result.exit_code == 0, result.output
+    assert "(baseline)" in result.stdout
+    assert len(list((data_folder / "sessions").glob("*.specscope"))) == 3
+    told = json.loads(run_command("run", "hello", "--json", *drafts).stdout)
+    assert told["sessions"][0]["name"] == "none"
+    assert all(session["n_diverging"] == 0 for session in told["sessions"])
+    assert set(told["runs"]) == {"toy", "ngram", "none"}
+
+
+def test_one_stream_goes_into_one_file(run_command: RunCommand, tmp_path: Path) -> None:
+    result = run_command(
+        "run", "hi", "--draft", "none", "--draft", "ngram", "--events", str(tmp_path / "e")
+    )
+    assert result.exit_code == 2
+    assert "--events takes one stream" in result.stderr
