@@ -104,7 +104,7 @@ def _diagnostics(
             "and block sizes, registers and copied bytes were not recorded and read 0.",
             INFO,
         )
-    else:
+    elif not options.per_step:
         yield "No kernels were recorded: the CUDA tables are empty.", INFO
     if kernels.n_operators:
         yield f"{kernels.n_operators} CPU operators are no kernels and are left out.", INFO

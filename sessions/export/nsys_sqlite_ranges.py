@@ -23,9 +23,10 @@ _OPAQUE = 0xFF000000
 _MARK_COLOR = _OPAQUE | 0xD55E00
 _INCOMPLETE = '{"incomplete": true}'
 _COLUMNS = (
-    "start", "end", "eventType", "rangeId", "category", "color", "text", "globalTid", "textId",
-    "domainId", "int64Value", "jsonText",
+    "start", "end", "int64Value", "eventType", "category", "color", "text", "globalTid", "textId",
+    "domainId",
 )  # fmt: skip
+_RARE_COLUMNS = (*_COLUMNS, "rangeId", "jsonText")
 
 
 class RangeRows:
@@ -39,35 +40,28 @@ class RangeRows:
     def __init__(self, file: NsysFile) -> None:
         self._file = file
         self._statement = file.statement("NVTX_EVENTS", _COLUMNS)
+        self._rare_statement = file.statement("NVTX_EVENTS", _RARE_COLUMNS)
         self._nesting = Nesting()
+        self._told: dict[tuple[str, Role | None], tuple[Any, ...]] = {}
         self._n_start_end = 0
         self.n_incomplete = 0
 
     def add(self, told: HostRange) -> None:
         """The payload is the step, or the sequence where there is no step."""
-        file = self._file
-        range_id: int | None = None
-        kind = NVTX_PUSH_POP
-        if not self._nesting.fits(told.start_ns, told.end_ns, may_be_twin=False):
-            kind = NVTX_START_END
+        start_ns, end_ns, name, role, step, *_ = told
+        same = self._told.get((name, role)) or self._same(name, role)
+        times = (start_ns, end_ns, told.sequence_id if step == NO_STEP else step)
+        nests = self._nesting.fits(start_ns, end_ns, may_be_twin=False)
+        if nests and not told.is_incomplete:
+            self._file.add(self._statement, (*times, NVTX_PUSH_POP, *same))
+            return
+        kind, range_id = NVTX_PUSH_POP, None
+        if not nests:
             self._n_start_end += 1
-            range_id = self._n_start_end
+            kind, range_id = NVTX_START_END, self._n_start_end
         self.n_incomplete += told.is_incomplete
-        row: tuple[Any, ...] = (
-            told.start_ns,
-            told.end_ns,
-            kind,
-            range_id,
-            CATEGORY_IDS[told.role],
-            _OPAQUE | COLORS.get(told.name, 0x808080),
-            told.name,
-            file.global_tid,
-            file.string_id(told.name),
-            DOMAIN_ID,
-            told.sequence_id if told.step == NO_STEP else told.step,
-            _INCOMPLETE if told.is_incomplete else None,
-        )
-        file.add(self._statement, row)
+        note = _INCOMPLETE if told.is_incomplete else None
+        self._file.add(self._rare_statement, (*times, kind, *same, range_id, note))
 
     def mark(self, event: DraftVerified) -> None:
         """A mark where a draft token was rejected, and one for the token drawn instead; their
@@ -97,6 +91,13 @@ class RangeRows:
         payload: int | None,
     ) -> None:
         file = self._file
-        text_id = file.string_id(text)
-        row = (start_ns, None, kind, None, category, color, text, file.global_tid, text_id)
-        file.add(self._statement, (*row, DOMAIN_ID, payload, None))
+        same = (category, color, text, file.global_tid, file.string_id(text), DOMAIN_ID)
+        file.add(self._statement, (start_ns, None, payload, kind, *same))
+
+    def _same(self, name: str, role: Role | None) -> tuple[Any, ...]:
+        """What all ranges of a name and a role have in common."""
+        file = self._file
+        color = _OPAQUE | COLORS.get(name, 0x808080)
+        same = (CATEGORY_IDS[role], color, name, file.global_tid, file.string_id(name), DOMAIN_ID)
+        self._told[name, role] = same
+        return same

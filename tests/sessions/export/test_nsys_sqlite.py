@@ -54,6 +54,7 @@ def test_per_step_only(tmp_path: Path) -> None:
         "step", "draft", "verify", "sample", "commit", "prefill",
     }  # fmt: skip
     assert tables["CUPTI_ACTIVITY_KIND_KERNEL"] == []
+    assert "No kernels were recorded" not in tables.notes()
     assert not [row for row in tables["NVTX_EVENTS"] if row["eventType"] == 34]
 
 
