@@ -64,7 +64,7 @@ def test_an_old_file_becomes_a_new_one_and_the_old_is_kept(tmp_path: Path) -> No
     assert summary.counts.n_events == len(script())
     assert summary.end_reason is EndReason.FINISHED
     database = Database(path)
-    assert database.view("draft_tokens").count > 0
+    assert database["draft_tokens"].count > 0
     database.close()
     database = Database(kept)
     assert database.table("events").columns_dict == {"ordinal": int, "payload": str}

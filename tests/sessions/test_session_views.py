@@ -85,12 +85,12 @@ def test_draft_tokens(database: Database) -> None:
         for event in of(DraftVerified)
         for index, token_id in enumerate(event.token_ids)
     ]
-    assert list(database.view("draft_tokens").rows) == expected
+    assert list(database["draft_tokens"].rows) == expected
 
 
 def test_steps_and_output_tokens(database: Database) -> None:
     events = of(StepCommitted)
-    steps = list(database.view("steps").rows)
+    steps = list(database["steps"].rows)
     assert [row["n_committed"] for row in steps] == [len(event.token_ids) for event in events]
     for name in ("sequence_id", "step", "position", "gamma", "n_drafted", "n_accepted", "step_ns"):
         assert [row[name] for row in steps] == [getattr(event, name) for event in events]
@@ -102,21 +102,21 @@ def test_steps_and_output_tokens(database: Database) -> None:
         )
     ]
     columns = ("sequence_id", "position", "token_id", "text", "origin")
-    rows = database.view("output_tokens").rows
+    rows = database["output_tokens"].rows
     assert [tuple(row[name] for name in columns) for row in rows] == tokens
 
 
 def test_spans(database: Database) -> None:
     columns = {"name": "names", "role": "roles", "start_ns": "start_ns", "host_ns": "host_ns",
                "gpu_ns": "gpu_ns", "n_flops": "n_flops", "n_bytes": "n_bytes"}  # fmt: skip
-    rows = list(database.view("spans").rows)
+    rows = list(database["spans"].rows)
     for column, field in columns.items():
         expected = [value for event in of(SpansMeasured) for value in getattr(event, field)]
         assert [row[column] for row in rows] == expected
 
 
 def test_gpu_samples(database: Database) -> None:
-    rows = list(database.view("gpu_samples").rows)
+    rows = list(database["gpu_samples"].rows)
     assert [row["power_mw"] for row in rows] == [None, 300_000]
     assert [row["device_uuid"] for row in rows] == ["GPU-1", "GPU-1"]
 
@@ -127,7 +127,7 @@ def test_blocks(database: Database) -> None:
         for event in of(BlocksAllocated)
         for index, block in enumerate(event.physical_blocks)
     ]
-    rows = list(database.view("blocks").rows)
+    rows = list(database["blocks"].rows)
     assert [
         (row["role"], row["logical_block"], row["physical_block"])
         for row in rows
@@ -164,7 +164,7 @@ def test_the_page_answers_are_right(database: Database) -> None:
 def test_the_page_names_every_view_and_column(database: Database) -> None:
     for name in VIEWS:
         section = TEXT[TEXT.index(f"**`{name}`**") :].split("\n\n")[0]
-        for column in database.view(name).columns_dict:
+        for column in database[name].columns_dict:
             assert column in ("ordinal", "t_ns") or f"`{column}`" in section, f"{name}.{column}"
     for column in (*SESSION_COLUMNS, *EVENT_COLUMNS):
         assert f"`{column}`" in TEXT, column
