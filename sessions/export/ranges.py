@@ -10,6 +10,7 @@ from engine.wire.events import (
     Event,
     PrefillCompleted,
     Role,
+    SequenceFinished,
     SpansMeasured,
     StepCommitted,
 )
@@ -56,6 +57,7 @@ class RangeReader:
         self._open: dict[int, int] = {}  # sequence -> when its unfinished step was proposed
         self._unjudged: set[int] = set()
         self._step = NO_STEP
+        self._step_last_ns = 0  # when the newest step was last heard of
         self._is_measured = False
         self.last_ns = 0
         """The newest time any event has told of."""
@@ -70,16 +72,21 @@ class RangeReader:
                     self._is_measured = True
                 return self._measured(event)
             case DraftProposed():
+                left = []
                 if event.step != self._step:
+                    left = self._interrupted(self._step_last_ns)
                     self._step, self._is_measured = event.step, False
-                    self._open.clear()
-                    self._unjudged.clear()
-                self._open[event.sequence_id] = event.t_ns
+                self._open[event.sequence_id] = self._step_last_ns = event.t_ns
                 self._unjudged.add(event.sequence_id)
+                return left
             case DraftVerified():
                 self._unjudged.discard(event.sequence_id)
+                self._step_last_ns = event.t_ns
             case StepCommitted():
                 self._open.pop(event.sequence_id, None)
+                self._step_last_ns = event.t_ns
+            case SequenceFinished() if event.sequence_id in self._open:
+                self._step_last_ns = event.t_ns
             case PrefillCompleted():
                 self._prefills.append(event)
         return []
@@ -88,15 +95,22 @@ class RangeReader:
         """What is left at the end of the stream."""
         ranges = [_prefill_range(event) for event in self._prefills]
         self._prefills.clear()
+        return ranges + self._interrupted(self.last_ns)
+
+    def _interrupted(self, end_ns: int) -> list[HostRange]:
+        """The ranges of a step that was neither measured nor committed, if it was."""
+        ranges = []
         if self._open and not self._is_measured:
-            ranges.append(self._unfinished("step", min(self._open.values()), None))
+            proposed = self._open.values()
+            ranges.append(self._unfinished("step", None, min(proposed), end_ns))
             if self._unjudged:
-                ranges.append(self._unfinished("verify", max(self._open.values()), Role.TARGET))
+                ranges.append(self._unfinished("verify", Role.TARGET, max(proposed), end_ns))
         self._open.clear()
+        self._unjudged.clear()
         return ranges
 
-    def _unfinished(self, name: str, start_ns: int, role: Role | None) -> HostRange:
-        end_ns = max(self.last_ns, start_ns)
+    def _unfinished(self, name: str, role: Role | None, start_ns: int, end_ns: int) -> HostRange:
+        end_ns = max(end_ns, start_ns)
         return HostRange(start_ns, end_ns, name, role, self._step, is_incomplete=True)
 
     def _measured(self, event: SpansMeasured) -> list[HostRange]:

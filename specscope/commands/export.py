@@ -15,9 +15,9 @@ from sessions.export.jsonl import read_jsonl
 from sessions.export.options import ExportError, ExportOptions, parse_part
 from sessions.export.progress import ExportCancelled
 from sessions.export.trace_size import TraceCounts
+from sessions.library import Library
 from sessions.replay import StoredSource
 from sessions.session_errors import SessionFileError
-from sessions.session_file import SessionFile
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -30,7 +30,7 @@ _FORMATS = "\n".join(
 
 
 @click.command(epilog=f"Formats:\n\n{_FORMATS}")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--as", "name", type=click.Choice(list(EXPORTERS)), required=True, help="Which format."
@@ -47,7 +47,7 @@ _FORMATS = "\n".join(
     "--estimate", is_flag=True, help="chrome-trace only: say how large OUT would be, write nothing."
 )
 def export(
-    file: Path,
+    file: str,
     out: Path,
     name: str,
     part: str | None,
@@ -57,14 +57,16 @@ def export(
 ) -> None:
     """Write the session in FILE to OUT, in another program's format.
 
-    FILE is a stored session, or a stream of events (.jsonl) as `specscope run --events` writes it.
-    OUT appears when it is whole; interrupted, nothing is left of it.
+    FILE is a stored session, by path or by name as `specscope list` shows it, or a stream of events
+    (.jsonl) as `specscope run --events` writes it. OUT appears when it is whole; interrupted,
+    nothing is left of it.
     """
     exporter = EXPORTERS[name]
     try:
         options = ExportOptions(parse_part(part) if part else None, per_step)
-        _check(name, exporter, file, out, options, force=force, estimate=estimate)
-        with opened_events(file) as events:
+        source = found_file(file)
+        _check(name, exporter, source, out, options, force=force, estimate=estimate)
+        with opened_events(source) as events:
             if estimate:
                 click.echo(_estimated(events, options, is_gzipped=out.suffix == ".gz"))
                 return
@@ -79,6 +81,21 @@ def export(
     click.echo(f"{out} has {out.stat().st_size:,} bytes.", err=True)
 
 
+def found_file(text: str) -> Path:
+    """The stream or the session file a person means.
+
+    Raises:
+        ExportError: there is no such stream.
+        SessionFileError: there is no such session, or more than one.
+    """
+    path = Path(text).expanduser()
+    if path.suffix != ".jsonl":
+        return Library().find(text)
+    if not path.is_file():
+        raise ExportError(f"{path} is no file: name a stored session or a .jsonl stream.")
+    return path
+
+
 @contextmanager
 def opened_events(file: Path) -> Iterator[Iterable[Event]]:
     """The events of a stored session or of a ``.jsonl`` stream.
@@ -90,7 +107,7 @@ def opened_events(file: Path) -> Iterator[Iterable[Event]]:
     if file.suffix == ".jsonl":
         yield read_jsonl(file)
         return
-    with closing(StoredSource(SessionFile.open(file))) as source:
+    with closing(StoredSource(Library().open(file))) as source:
         yield _polled(source)
 
 
@@ -109,8 +126,6 @@ def _check(
     force: bool,
     estimate: bool,
 ) -> None:
-    if not file.is_file():
-        raise ExportError(f"{file} is no file: name a stored session or a .jsonl stream.")
     if estimate and name != "chrome-trace":
         raise ExportError(f"--estimate is for chrome-trace: the size of {name} is not foretold.")
     if options.per_step and not exporter.is_timeline:

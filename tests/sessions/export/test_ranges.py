@@ -4,7 +4,16 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.wire.events import PrefillCompleted, Role, SpansMeasured
+from engine.wire.events import (
+    DraftProposed,
+    DraftVerified,
+    Event,
+    FinishReason,
+    PrefillCompleted,
+    Role,
+    SpansMeasured,
+    StepCommitted,
+)
 from sessions.export.ranges import HostRange, Nesting, RangeReader, cut
 from tests.support.event_script import EventScript
 from tests.support.export_streams import cancelled_inside_verify, plain_session, two_sequences
@@ -63,6 +72,33 @@ def test_an_interrupted_step_is_closed_at_the_last_known_time() -> None:
         ("step", proposed_ns, events[-1].t_ns, 2),
         ("verify", proposed_ns, events[-1].t_ns, 2),
     ]
+
+
+def test_a_step_that_was_left_for_another_ends_when_its_sequence_did() -> None:
+    """A sequence is stopped between draft and verify; another one goes on."""
+    script = EventScript()
+    script.sequence()
+    script.step()
+    script.step()
+    kept = [e for e in script.events if not (getattr(e, "step", -1) == 1 and is_behind_draft(e))]
+    script.events[:] = kept
+    script.finish_sequence(reason=FinishReason.STOPPED)
+    finished_ns = script.events[-1].t_ns
+    proposed_ns = next(e.t_ns for e in reversed(kept) if isinstance(e, DraftProposed))
+    script.sequence()
+    script.step(1)
+    script.finish()
+    told = ranges_of(script.events)
+    assert [
+        (one.name, one.start_ns, one.end_ns, one.step) for one in told if one.is_incomplete
+    ] == [
+        ("step", proposed_ns, finished_ns, 1),
+        ("verify", proposed_ns, finished_ns, 1),
+    ]
+
+
+def is_behind_draft(event: Event) -> bool:
+    return isinstance(event, DraftVerified | StepCommitted | SpansMeasured)
 
 
 def test_a_finished_session_has_no_incomplete_range() -> None:

@@ -12,6 +12,7 @@ from engine.wire.codec import encode
 from engine.wire.events import Event
 from sessions.export import EXPORTERS, Exporter
 from sessions.export.jsonl import read_jsonl, write_jsonl
+from sessions.library import Library
 from sessions.session_file import SessionFile
 from specscope.commands import export as module
 from specscope.commands.export import export
@@ -48,6 +49,19 @@ def test_every_format_from_a_stream_and_from_a_session(
         assert result.stdout == ""
         assert f"has {out.stat().st_size:,} bytes" in result.stderr.replace("\n", "")
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_session_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECSCOPE_DATA_DIR", str(tmp_path))
+    path = Library().new_path("target", "draft")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    store(plain_session(), path)
+    out = tmp_path / "out.jsonl"
+    result = run(path.stem, "--as", "jsonl", out)
+    assert result.exit_code == 0, result.stderr
+    assert list(read_jsonl(out)) == plain_session()
+    result = run("nobody", "--as", "jsonl", tmp_path / "other")
+    assert (result.exit_code, "There is no session 'nobody'" in result.stderr) == (2, True)
 
 
 def test_jsonl_comes_back_equal(tmp_path: Path) -> None:
