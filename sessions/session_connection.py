@@ -11,6 +11,7 @@ from sqlite_utils import Database
 from engine.wire.codec import MAX_LINE_BYTES
 from sessions.session_errors import (
     DamagedSessionFile,
+    SessionFileExists,
     SessionFileUnwritable,
     sqlite_errors,
 )
@@ -101,6 +102,22 @@ def connect_new(path: Path) -> Connection:
         connection = Connection(_connect(path, "mode=rw", timeout_s=0.0), path)
         _harden(connection.database)
     return connection
+
+
+def reserve(path: Path) -> None:
+    """Make the empty file ``path``.
+
+    Raises:
+        SessionFileExists: something is there already.
+        SessionFileUnwritable: it cannot be made.
+    """
+    try:
+        path.open("xb").close()
+    except FileExistsError as error:
+        raise SessionFileExists(f"{path} exists already: it is not overwritten.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SessionFileUnwritable(f"{path} cannot be written: {reason}.") from error
 
 
 def sidecar(path: Path, suffix: str) -> Path:

@@ -16,14 +16,10 @@ from sessions.session_connection import (
     connect_for_reading,
     connect_for_writing,
     connect_new,
+    reserve,
 )
 from sessions.session_edits import checked_name, checked_notes, checked_tags
-from sessions.session_errors import (
-    SessionFileError,
-    SessionFileExists,
-    SessionFileUnwritable,
-    sqlite_errors,
-)
+from sessions.session_errors import SessionFileError, sqlite_errors
 from sessions.session_facts import SessionFacts
 from sessions.session_journal import choose_journal, end_journal
 from sessions.session_rows import INSERT, RowBatch, make_rows, read_events, read_last
@@ -66,7 +62,7 @@ class SessionFile:
             SessionFileUnwritable: the folder is missing, full or may not be written.
         """
         environment = environment or this_environment()
-        _reserve(path)
+        reserve(path)
         # Made under another name, so that a file of this name is never half made.
         made = path.with_name(f"{path.name}.{os.getpid()}.new")
         try:
@@ -242,17 +238,6 @@ class SessionFile:
                 if self._database.conn.in_transaction:
                     self._database.execute("ROLLBACK")
                 raise
-
-
-def _reserve(path: Path) -> None:
-    """Make the empty file ``path``, which must not be there."""
-    try:
-        path.open("xb").close()
-    except FileExistsError as error:
-        raise SessionFileExists(f"{path} exists already: it is not overwritten.") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise SessionFileUnwritable(f"{path} cannot be written: {reason}.") from error
 
 
 def _json(value: Any) -> str:
