@@ -16,7 +16,7 @@ def written_beside(path: Path) -> Iterator[Path]:
     deleted when it is left by any exception, an interrupt included.
 
     Raises:
-        ExportError: the folder is not there or the disk refuses.
+        ExportError: the folder is not there, the disk refuses, or the format a number.
     """
     if not path.parent.is_dir():
         raise ExportError(f"{path.parent} is no folder: {path.name} cannot be written there.")
@@ -29,6 +29,8 @@ def written_beside(path: Path) -> Iterator[Path]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ExportError(f"{path} cannot be written: {reason}.") from error
+    except OverflowError as error:
+        raise ExportError(f"{path} cannot hold a number of this session: {error}.") from error
     finally:
         with contextlib.suppress(OSError):
             beside.unlink()  # already renamed when all went well

@@ -73,8 +73,11 @@ class ExportFacts:
 
     @property
     def started_utc(self) -> str:
-        """ISO 8601, to the second."""
-        moment = datetime.fromtimestamp(self.started_unix_ns // 1_000_000_000, UTC)
+        """ISO 8601, to the second; empty if the session's start is no date."""
+        try:
+            moment = datetime.fromtimestamp(self.started_unix_ns // 1_000_000_000, UTC)
+        except (ValueError, OverflowError, OSError):
+            return ""
         return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

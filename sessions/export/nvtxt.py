@@ -3,6 +3,7 @@
 Written from the format's documentation; not yet tried in Nsight itself.
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,7 @@ from sessions.export.progress import OnProgress, ShouldStop, watched
 from sessions.export.ranges import HostRange, RangeReader, cut
 
 # A template names a record's fields; the lines below it hold for every record of its kind.
+_NO_NAME = re.compile(r"[^\w .-]")  # quotes and line breaks would end the record
 _HEADER = """\
 SetFileDisplayName, SpecScope
 @RangeStartEnd, Start, End, ThreadId, Message
@@ -71,7 +73,8 @@ def _write(file: BinaryIO, events: Iterable[Event], options: ExportOptions) -> N
 
 
 def _range_line(told: HostRange, thread_id: int) -> bytes:
-    message = f"{told.name} {told.role}" if told.name == "prefill" else told.name
+    name = _NO_NAME.sub("_", told.name)
+    message = f"{name} {told.role}" if name == "prefill" else name
     if told.is_incomplete:
         message += " (incomplete)"
     return f'RangeStartEnd, {told.start_ns}, {told.end_ns}, {thread_id}, "{message}"\n'.encode()

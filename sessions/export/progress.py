@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from engine.wire.events import Event
+from sessions.export.event_shape import check_shape
 from sessions.export.options import ExportError
 
 OnProgress = Callable[[int], None]
@@ -25,11 +26,12 @@ def watched(
 
     Raises:
         ExportCancelled: ``should_stop`` said so.
-        ExportError: there is no event at all.
+        ExportError: there is no event at all, or one is damaged.
     """
     n_handled = 0
     _ask(should_stop)
     for event in events:
+        check_shape(event)
         yield event
         n_handled += 1
         if n_handled % EVENTS_PER_REPORT == 0:
