@@ -1,9 +1,9 @@
-"""Finish the draft against the frozen target, half of the time on text that the target wrote.
+"""Finish the draft against the frozen target, mostly on text that the target wrote.
 
     python -m resources.train.distill --work DIR --generate 4 --minutes 10 [--out resources/models]
 
-First every worker lets the target continue windows of training text (greedily for half of the
-sequences, at temperature 1 for the rest) and stores what came out in ``generated-RANK.npy``.
+First every worker lets the target continue beginnings of training documents (greedily for three of
+four sequences, at temperature 1 for the rest) and stores the result in ``generated-RANK.npy``.
 Then the draft learns the target's distributions on these sequences and on training text.
 """
 
@@ -25,13 +25,14 @@ from resources.train.batches import Batches
 from resources.train.lean import LeanForward
 from resources.train.losses import PairLoss, loss_functions
 from resources.train.optim import PairOptimizer
-from resources.train.pair import export_pair, new_pair, save_checkpoint
+from resources.train.pair import CONTEXT, export_pair, new_pair, save_checkpoint
 from resources.train.workers import WORKERS, GradientMean, run_workers
 
 WINDOW = 256
-PROMPT = 64
-SEQUENCES = 48
-MICRO_BATCH = 12
+PROMPTS = (24, 48, 96)
+SEQUENCES = 64
+MICRO_BATCH, REAL_ROWS = 12, 2
+LONG_EVERY = 4  # one step in so many reads whole contexts of training text
 ARGMAX_SHARE = 0.3
 MUON_RATE, ADAM_RATE = 0.01, 0.0015
 LOG_STEPS = 25
@@ -49,15 +50,15 @@ def load_pair(work: Path) -> tuple[LlamaForCausalLM, LlamaForCausalLM]:
 @torch.inference_mode()
 def continue_windows(target: LlamaForCausalLM, prompts: Tensor, generator: torch.Generator,
                      length: int = WINDOW) -> Tensor:
-    """Continue (B, PROMPT) ids to (B, length): even rows greedily, odd rows at temperature 1."""
+    """Continue (B, T) ids to (B, length): three of four rows greedily, one at temperature 1."""
     cache = DynamicCache(config=target.config)
     rows = [prompts]
     step = prompts
     for _ in range(length - prompts.shape[1]):
         logits = target(step, past_key_values=cache).logits[:, -1].float()
         step = logits.argmax(-1, keepdim=True)
-        sampled = torch.multinomial(torch.softmax(logits[1::2], -1), 1, generator=generator)
-        step[1::2] = sampled
+        sampled = torch.multinomial(torch.softmax(logits[::4], -1), 1, generator=generator)
+        step[::4] = sampled
         rows.append(step)
     return torch.cat(rows, 1)
 
@@ -70,7 +71,7 @@ def generate(rank: int, _mean: GradientMean, work: Path, minutes: float) -> None
     written = []
     begun = time.monotonic()
     while time.monotonic() - begun < 60 * minutes:
-        prompts = batches.next(SEQUENCES, PROMPT)
+        prompts = batches.beginnings(SEQUENCES, PROMPTS[len(written) % len(PROMPTS)])
         written.append(continue_windows(target, prompts, generator).numpy().astype(np.uint16))
     np.save(work / f"generated-{rank}.npy", np.concatenate(written))
 
@@ -82,15 +83,18 @@ def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path |
     optimizer = PairOptimizer((draft,), MUON_RATE, ADAM_RATE)
     batches = Batches(work, seed=700 + rank)
     own = np.load(work / f"generated-{rank}.npy")
-    forwards = LeanForward(target, WINDOW), LeanForward(draft, WINDOW)
+    forwards = LeanForward(target, CONTEXT), LeanForward(draft, CONTEXT)
     functions = loss_functions(argmax_goal=True)
     parameters = list(draft.parameters())
     begun, share, step = time.monotonic(), 0.0, 0
     sums = [0.0, 0.0]
     while share < 1:
-        real = batches.next(MICRO_BATCH // 2, WINDOW)
-        picked = own[batches.random.integers(0, len(own), MICRO_BATCH - len(real))]
-        ids = torch.cat((real, torch.from_numpy(picked.astype(np.int64))))
+        if step % LONG_EVERY == LONG_EVERY - 1:
+            ids = batches.next(MICRO_BATCH * WINDOW // CONTEXT, CONTEXT)
+        else:
+            real = batches.next(REAL_ROWS, WINDOW)
+            picked = own[batches.random.integers(0, len(own), MICRO_BATCH - REAL_ROWS)]
+            ids = torch.cat((real, torch.from_numpy(picked.astype(np.int64))))
         heads = forwards[0].head(), forwards[1].head()
         hidden = [f.hidden(ids, h).flatten(0, 1) for f, h in zip(forwards, heads, strict=True)]
         loss, kl, agree = PairLoss.apply(hidden[0], heads[0], hidden[1], heads[1],
