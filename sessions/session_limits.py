@@ -1,19 +1,19 @@
 """Holds an event that was read from a file to what any engine could have said.
 
 The codec checks types. A file from elsewhere may still hold a number no column can take or lists
-that do not belong together; those are refused here, so that no reader needs to expect them.
+that do not belong together; those are refused here, so that no reader needs to expect them. Every
+event that is read passes through here, hence the short way for the usual one.
 """
 
-from array import array
 from collections.abc import Callable
 from operator import attrgetter
 from struct import Struct
 from struct import error as StructError
-from typing import Any, get_type_hints
-
-import msgspec
+from typing import Any, NamedTuple, get_type_hints
 
 from engine.wire.events import (
+    BlocksAllocated,
+    BlocksFreed,
     CalibrationMeasured,
     DraftProposed,
     DraftVerified,
@@ -24,110 +24,137 @@ from engine.wire.events import (
     StepCommitted,
 )
 
-_SAME_LENGTH: dict[type[Any], tuple[str, ...]] = {
-    CalibrationMeasured: ("target_widths", "target_forward_ns"),
-    SequenceStarted: ("prompt_token_ids", "prompt_token_texts"),
-    DraftProposed: ("token_ids", "token_texts", "draft_probs"),
-    DraftVerified: (
-        "token_ids",
-        "token_texts",
-        "draft_probs",
-        "target_probs",
-        "draft_confidences",
-        "target_confidences",
-        "overlaps",
-        "target_entropies",
-        "uniforms",
-        "fates",
-    ),
-    StepCommitted: ("token_ids", "token_texts", "origins"),
-    SpansMeasured: ("names", "roles", "start_ns", "host_ns", "gpu_ns", "n_flops", "n_bytes"),
-    KernelsRecorded: ("names", "streams", "start_ns", "duration_ns", "span_indexes"),
-}
-"""Lists that describe the same things."""
-
 _WIDE_UNITS = ("_ns", "_bytes", "_flops", "_parameters", "_mw", "_mhz")
-_WIDE_NAMES = {"ordinal", "seed", "top_k", "streams", "bytes_per_block", "n_events"}
-_SIGNED_NAMES = {"step", "span_indexes", "temperature_c"}
+_WIDE_NAMES = {"ordinal", "seed", "top_k", "bytes_per_block", "n_events"}
+_SIGNED_NAMES = {"step"}
+
+_COUNTS: dict[type[Any], Callable[[Any], tuple[int, ...]]] = {
+    BlocksAllocated: lambda e: e.physical_blocks,
+    BlocksFreed: lambda e: e.physical_blocks,
+    DraftProposed: lambda e: e.token_ids,
+    DraftVerified: lambda e: (*e.token_ids, e.extra_token_id or 0),
+    StepCommitted: lambda e: e.token_ids,
+}
+"""Lists of ids and places, held to the same range as single ones. An event's other lists, and what
+may be missing, are looked at in its line."""
+
+_MAX_COUNT = 2**32 - 1
+_DIGITS_TO_ZERO = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
+_MANY_DIGITS = b"0" * 19
+"""No integer of fewer digits is too wide for 64 bits."""
 
 
 class LimitError(ValueError):
     """An event no engine could have said; the message says why."""
 
 
-def check_limits(event: Event) -> None:
+def check_limits(event: Event, line: bytes) -> None:
     """Raise LimitError unless every integer fits its kind and parallel lists are equally long.
 
-    Times, sizes and seeds are 64 bits wide with a sign; counts, ids and positions 0 to 2^32 - 1;
-    a step may be -1.
+    All integers are at most 64 bits wide with their sign. Single counts, ids and positions, and
+    the numbers of blocks, are 0 to 2^32 - 1; a step may be below zero.
+
+    Args:
+        line: what ``event`` was decoded from.
     """
-    check = _CHECKS[type(event)]
+    pack, scalars, counts, has_same_lengths, has_more = _CHECKS[event.__class__]
     try:
-        check.scalar_struct.pack(*check.scalars(event))
-        for code, read in check.lists:
-            array(code, read(event))
-        if check.optional is not None:
-            _check_optional(check.optional, event)
-    except (StructError, OverflowError) as error:
-        raise LimitError(f"a number in {type(event).__name__} is out of range") from error
-    if check.columns is not None and len(set(map(len, check.columns(event)))) != 1:
+        pack(*scalars(event))
+    except StructError as error:
+        raise _out_of_range(event) from error
+    if counts is not None:
+        numbers = counts(event)
+        if numbers and (max(numbers) > _MAX_COUNT or min(numbers) < 0):
+            raise _out_of_range(event)
+    if has_same_lengths is not None and not has_same_lengths(event):
         raise LimitError(f"lists in {type(event).__name__} differ in length")
+    if has_more and _MANY_DIGITS in line.translate(_DIGITS_TO_ZERO):
+        _check_width(event)
 
 
-class _Check(msgspec.Struct, frozen=True):
+def _check_width(event: Event) -> None:
+    """The long way, for lines that hold many digits in a row."""
+    for name in event.__struct_fields__:
+        value = getattr(event, name)
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, int) and not -(2**63) <= number < 2**63:
+                raise _out_of_range(event)
+
+
+def _out_of_range(event: Event) -> LimitError:
+    return LimitError(f"a number in {type(event).__name__} is out of range")
+
+
+class _Check(NamedTuple):
     """What is looked at in one kind of event."""
 
-    scalar_struct: Struct
-    scalars: Callable[[Any], tuple[Any, ...]]  # ordinal and t_ns at least
-    lists: tuple[tuple[str, Callable[[Any], Any]], ...]  # array code and getter
-    optional: (
-        Callable[[Any], tuple[Any, ...]] | None
-    )  # integers that may be None, and lists of such
-    columns: Callable[[Any], tuple[Any, ...]] | None
+    pack: Callable[..., bytes]
+    scalars: Callable[[Any], tuple[Any, ...]]
+    counts: Callable[[Any], tuple[int, ...]] | None
+    has_same_lengths: Callable[[Any], bool] | None
+    has_more: bool  # integers that none of the others looks at
 
 
-def _check_optional(read: Callable[[Any], tuple[Any, ...]], event: Event) -> None:
-    for value in read(event):
-        for number in value if isinstance(value, tuple) else (value,):
-            if number is not None and not -(2**63) <= number < 2**63:
-                raise OverflowError
+_SAME_LENGTHS: dict[type[Any], Callable[[Any], bool]] = {
+    CalibrationMeasured: lambda e: len(e.target_widths) == len(e.target_forward_ns),
+    SequenceStarted: lambda e: len(e.prompt_token_ids) == len(e.prompt_token_texts),
+    DraftProposed: lambda e: len(e.token_ids) == len(e.token_texts) == len(e.draft_probs),
+    DraftVerified: lambda e: (
+        len(e.token_ids)
+        == len(e.token_texts)
+        == len(e.draft_probs)
+        == len(e.target_probs)
+        == len(e.draft_confidences)
+        == len(e.target_confidences)
+        == len(e.overlaps)
+        == len(e.target_entropies)
+        == len(e.uniforms)
+        == len(e.fates)
+    ),
+    StepCommitted: lambda e: len(e.token_ids) == len(e.token_texts) == len(e.origins),
+    SpansMeasured: lambda e: (
+        len(e.names)
+        == len(e.roles)
+        == len(e.start_ns)
+        == len(e.host_ns)
+        == len(e.gpu_ns)
+        == len(e.n_flops)
+        == len(e.n_bytes)
+    ),
+    KernelsRecorded: lambda e: (
+        len(e.names)
+        == len(e.streams)
+        == len(e.start_ns)
+        == len(e.duration_ns)
+        == len(e.span_indexes)
+    ),
+}
+"""Whether the lists of an event that describe the same things are equally long."""
 
 
 def _make_check(kind: type[Any]) -> _Check:
-    scalars: list[str] = []
-    lists: list[tuple[str, Callable[[Any], Any]]] = []
-    optional: list[str] = []
+    names: list[str] = []
+    codes = "="
+    has_more = False
     for name, hint in get_type_hints(kind).items():
         if hint is int:
-            scalars.append(name)
-        elif hint == tuple[int, ...]:
-            lists.append((_code(name), attrgetter(name)))
-        elif hint in (int | None, tuple[int | None, ...]):
-            optional.append(name)
-    columns = _SAME_LENGTH.get(kind)
+            names.append(name)
+            codes += _code(name)
+        elif hint in (int | None, tuple[int, ...], tuple[int | None, ...]):
+            has_more = has_more or kind not in _COUNTS
     return _Check(
-        scalar_struct=Struct("=" + "".join(map(_code, scalars))),
-        scalars=attrgetter(*scalars),
-        lists=tuple(lists),
-        optional=_tuple_getter(optional),
-        columns=attrgetter(*columns) if columns else None,
+        pack=Struct(codes).pack,
+        scalars=attrgetter(*names),  # ordinal and t_ns at least, so that it gives a tuple
+        counts=_COUNTS.get(kind),
+        has_same_lengths=_SAME_LENGTHS.get(kind),
+        has_more=has_more,
     )
 
 
-def _tuple_getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]] | None:
-    if not names:
-        return None
-    if len(names) == 1:
-        read = attrgetter(names[0])
-        return lambda event: (read(event),)
-    return attrgetter(*names)
-
-
 def _code(name: str) -> str:
-    """The struct and array code of a field: signed and wide, signed, or a count."""
     if name in _WIDE_NAMES or name.endswith(_WIDE_UNITS):
         return "q"
     return "i" if name in _SIGNED_NAMES else "I"
 
 
-_CHECKS: dict[type[Any], _Check] = {kind: _make_check(kind) for kind in Event.__args__}
+_CHECKS: dict[Any, _Check] = {kind: _make_check(kind) for kind in Event.__args__}

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -18,7 +19,7 @@ Row = tuple[int, int, str, int | None, int | None, str]
 ROW_BYTES = 300
 """About what a row takes in memory beside its payload."""
 
-CHUNK_EVENTS = 4096
+CHUNK_EVENTS = 512
 CHUNK_BYTES = 16 * 1024 * 1024
 """Events are read in pieces of at most so many, and no lock is held between two pieces."""
 
@@ -85,16 +86,16 @@ def _read_chunk(connection: sqlite3.Connection, path: Path, ordinal: int, t_ns: 
     try:
         # Closed even when an error keeps this frame alive: an open cursor is a lock on the file.
         with sqlite_errors(path), closing(connection.execute(_AFTER, (ordinal,))) as rows:
-            for row in rows:
+            for row_ordinal, payload in rows:
+                event = checked_event(row_ordinal, payload, path)
                 # SQL saw to it that ordinals grow; a damaged index of pages may repeat them.
-                if row[0].__class__ is not int or row[0] <= ordinal:
+                if row_ordinal <= ordinal:
                     raise damaged(path, f"its events are out of order after {ordinal}")
-                event = checked_event(row[0], row[1], path)
                 if event.t_ns < t_ns:
-                    raise damaged(path, f"time runs back at event {row[0]}")
-                ordinal, t_ns = row[0], event.t_ns
+                    raise damaged(path, f"time runs back at event {row_ordinal}")
+                ordinal, t_ns = row_ordinal, event.t_ns
                 events.append(event)
-                n_bytes += len(row[1])
+                n_bytes += len(payload)
                 if n_bytes > CHUNK_BYTES:
                     break
     except SessionFileError:
@@ -104,13 +105,13 @@ def _read_chunk(connection: sqlite3.Connection, path: Path, ordinal: int, t_ns: 
     return events
 
 
-def checked_event(ordinal: object, payload: object, path: Path) -> Event:
+def checked_event(ordinal: int, payload: Any, path: Path) -> Event:
     """One row's event, as an engine could have said it; raises SessionFileError otherwise."""
-    if not isinstance(payload, bytes):
+    if payload.__class__ is not bytes:
         raise damaged(path, f"event {ordinal} has no payload")
     try:
         event = decode_event(payload)
-        check_limits(event)
+        check_limits(event, payload)
     except (CodecError, LimitError) as error:
         raise _unreadable(payload, path, f"event {ordinal} cannot be read: {error}") from error
     if event.ordinal != ordinal or event.ordinal < 0:

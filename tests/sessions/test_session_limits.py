@@ -3,7 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from engine.wire.codec import encode
 from engine.wire.events import (
+    BlocksAllocated,
+    BlocksFreed,
     DraftVerified,
     Event,
     GpuSampled,
@@ -20,9 +23,13 @@ def first(kind: type[Event]) -> Event:
     return next(event for event in script() if isinstance(event, kind))
 
 
+def check(event: Event) -> None:
+    check_limits(event, encode(event))
+
+
 def test_whatever_an_engine_says_is_within() -> None:
     for event in script():
-        check_limits(event)
+        check(event)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +41,9 @@ def test_whatever_an_engine_says_is_within() -> None:
         (KvAdvanced, {"t_ns": 2**63}),
         (StepCommitted, {"step_ns": 2**64}),
         (StepCommitted, {"token_ids": (1, 2, 2**70)}),
-        (DraftVerified, {"token_ids": (-1, 0, 0, 0)}),
+        (StepCommitted, {"token_ids": (-1, 2, 2)}),
+        (BlocksAllocated, {"physical_blocks": (1, -1)}),
+        (BlocksFreed, {"physical_blocks": (2**32,)}),
         (DraftVerified, {"extra_token_id": 2**63}),
         (SequenceStarted, {"seed": 2**63}),
         (SpansMeasured, {"gpu_ns": (None, None, None, None, None, 2**63)}),
@@ -44,7 +53,7 @@ def test_a_number_that_no_column_takes_is_refused(
     kind: type[Event], changes: dict[str, object]
 ) -> None:
     with pytest.raises(LimitError, match=f"a number in {kind.__name__} is out of range"):
-        check_limits(replace(first(kind), **changes))
+        check(replace(first(kind), **changes))
 
 
 @pytest.mark.parametrize(
@@ -60,12 +69,12 @@ def test_a_number_that_no_column_takes_is_refused(
 def test_lists_that_do_not_belong_together_are_refused(kind: type[Event], field: str) -> None:
     event = first(kind)
     with pytest.raises(LimitError, match="differ in length"):
-        check_limits(replace(event, **{field: getattr(event, field)[:-1]}))
+        check(replace(event, **{field: getattr(event, field)[:-1]}))
 
 
 def test_what_may_be_negative_or_missing_is_let_in() -> None:
-    check_limits(replace(first(KvAdvanced), step=-1))
-    check_limits(replace(first(SequenceStarted), seed=-(2**63)))
+    check(replace(first(KvAdvanced), step=-1))
+    check(replace(first(SequenceStarted), seed=-(2**63)))
     sample = GpuSampled(
         device_uuid="",
         utilization_pct=None,
@@ -75,4 +84,4 @@ def test_what_may_be_negative_or_missing_is_let_in() -> None:
         temperature_c=-5,
         sm_clock_mhz=None,
     )
-    check_limits(sample)
+    check(sample)
