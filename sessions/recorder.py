@@ -162,7 +162,10 @@ class Recorder:
         """
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._pending or self._is_closing)
-            self._changed.wait_for(lambda: self._is_closing, self._limits.commit_every_s)
+            self._changed.wait_for(
+                lambda: self._is_closing and not self._progress.is_busy,
+                self._limits.commit_every_s,
+            )
             return self._is_closing
 
     def _take(self) -> list[Event]:
