@@ -73,8 +73,8 @@ class Library:
         Raises:
             SessionFileError: there is none, or more than one.
         """
-        path = Path(text).expanduser()
-        if "\0" not in text and path.is_file():
+        path = _as_path(text)
+        if path is not None:
             return path
         entries = self.entries()
         matches = (
@@ -190,6 +190,15 @@ class Library:
         names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
         paths = (self.folder / f"{name}{SUFFIX}" for name in names)
         return next(path for path in paths if not path.exists() and not path.is_symlink())
+
+
+def _as_path(text: str) -> Path | None:
+    """The file at the path ``text``; None when there is none, or it is no path at all."""
+    try:
+        path = Path(text).expanduser()
+        return path if path.is_file() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 def _entry(path: Path) -> LibraryEntry | None:

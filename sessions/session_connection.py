@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -25,6 +26,7 @@ _SUPER_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _READABLE = {"session", "events", "sqlite_master", "sqlite_schema"}
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_PRAGMA}
 
+_open_files_lock = threading.Lock()
 _open_files: Counter[tuple[int, int]] = Counter()
 """Device and inode of the files this process has open through SQLite. On POSIX, closing *any* other
 handle on such a file would drop SQLite's locks on it, so its header is not looked at again."""
@@ -37,16 +39,20 @@ class Connection:
         self.database = database
         self.path = path
         self._identity = _identity(path)
-        _open_files[self._identity] += 1
+        with _open_files_lock:
+            _open_files[self._identity] += 1
         self._is_open = True
 
     def close(self) -> None:
         """Raises SessionFileError when SQLite cannot close the file."""
         if self._is_open:
             self._is_open = False
-            _open_files[self._identity] -= 1
-            with sqlite_errors(self.path):
-                self.database.close()
+            try:
+                with sqlite_errors(self.path):
+                    self.database.close()
+            finally:
+                with _open_files_lock:
+                    _open_files[self._identity] -= 1
 
 
 def connect_for_reading(path: Path, *, timeout_s: float) -> Connection:
@@ -55,7 +61,7 @@ def connect_for_reading(path: Path, *, timeout_s: float) -> Connection:
     Raises:
         SessionFileError: it is not there, not a session file, newer, damaged or busy.
     """
-    header = None if _is_open_here(path) else read_header(path)
+    header = _look_at(path)
     with sqlite_errors(path):
         mode = "mode=ro&immutable=1" if _has_no_log(header, path) else "mode=ro"
         connection = Connection(_connect(path, mode, timeout_s=timeout_s), path)
@@ -74,8 +80,7 @@ def connect_for_writing(path: Path, *, timeout_s: float, any_version: bool = Fal
     Raises:
         SessionFileError: as for reading, or it may not be written.
     """
-    if not _is_open_here(path):
-        read_header(path, any_version=any_version)
+    _look_at(path, any_version=any_version)
     if not os.access(path, os.W_OK):
         raise SessionFileUnwritable(f"{path} may not be written: check its permissions.")
     with sqlite_errors(path):
@@ -212,11 +217,17 @@ def _refuse_foreign_journal(path: Path) -> None:
         )
 
 
-def _is_open_here(path: Path) -> bool:
-    try:
-        return _open_files[_identity(path)] > 0
-    except (OSError, ValueError):  # it is not there, which ``read_header`` says
-        return False
+def _look_at(path: Path, *, any_version: bool = False) -> Header | None:
+    """The file's header, checked; None when this process has the file open, and has looked before.
+
+    A connection is counted before SQLite takes its first lock, so no look can cross one.
+    """
+    with _open_files_lock:
+        try:
+            is_open_here = _open_files[_identity(path)] > 0
+        except (OSError, ValueError):  # it is not there, which ``read_header`` says
+            is_open_here = False
+        return None if is_open_here else read_header(path, any_version=any_version)
 
 
 def _identity(path: Path) -> tuple[int, int]:

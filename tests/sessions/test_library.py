@@ -114,7 +114,9 @@ def test_a_session_is_found_by_path_file_or_name(tmp_path: Path) -> None:
     assert library.find("2026-02") == second
 
 
-@pytest.mark.parametrize("text", ["nothing", "", "../x", "a\0b", "*"])
+@pytest.mark.parametrize(
+    "text", ["nothing", "", "../x", "a\0b", "*", "x" * 5000, "~nobody-of-that-name/x"]
+)
 def test_what_is_not_there_is_said(tmp_path: Path, text: str) -> None:
     record_at(tmp_path / "a.specscope", 1)
     with pytest.raises(SessionFileMissing, match="There is no session"):

@@ -234,6 +234,14 @@ def test_odd_names_are_names(tmp_path: Path, name: str) -> None:
     assert os.listdir(path.parent) == [path.name]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux only")
+def test_a_name_that_is_no_text_is_a_name(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"a\xffb.specscope")
+    record(path, script())
+    with SessionFile.open(path) as file:
+        assert list(file.events()) == script()
+
+
 def test_a_relative_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     record(Path("x.specscope"), script())
