@@ -1,8 +1,10 @@
-"""CPU: linear layers whose weights are packed once for narrow batches.
+"""CPU: linear layers whose weights are laid out once for narrow batches.
 
-A plain product in fp32 is tuned for one row or for many; the packed one is flat in between, which
-is where verification lives. Which of them is faster depends on the processor and on the shape, so
-it is measured once per shape when a model is loaded. The two differ in the last bits.
+A product with the weight as it is stored is tuned for one row or for many; in between, where
+verification lives, two other layouts are often faster: the weight turned (columns side by side, for
+small matrices), and oneDNN's own packing (for large ones). Which of the three depends on the
+processor and on the shape, so it is measured once per shape when a model is loaded. They differ in
+the last bits.
 """
 
 import time
@@ -15,7 +17,7 @@ from torch.nn import functional
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 _TRIAL_ROWS = (1, 4, 8)  # a plain step, a short and a long draft to verify
-_N_TRIALS = 4
+_N_TRIALS = 6
 _N_TIMED_LAYERS = 6
 
 
@@ -58,8 +60,26 @@ class PackedLinear:
         return torch.ops.mkldnn._linear_pointwise(rows, self._packed, self.bias, "none", [], "")
 
 
+class TurnedLinear:
+    """The same over a copy of the weight with its columns side by side, [in, out]."""
+
+    def __init__(self, plain: PlainLinear) -> None:
+        self.bias = plain.bias
+        self._turned = plain.weight.t().contiguous()
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        """[..., in] -> [..., out]."""
+        n_in, n_out = self._turned.shape
+        flat = rows.reshape(-1, n_in)
+        if self.bias is None:
+            product = flat.mm(self._turned)
+        else:
+            product = torch.addmm(self.bias, flat, self._turned)
+        return product.view(*rows.shape[:-1], n_out)
+
+
 class PackedModule(nn.Module):
-    """A PackedLinear in the place of an ``nn.Linear``."""
+    """A layer laid out otherwise in the place of an ``nn.Linear``."""
 
     def __init__(self, linear: Linear) -> None:
         super().__init__()
@@ -71,24 +91,32 @@ class PackedModule(nn.Module):
 
 
 def pack_where_faster(group: Sequence[PlainLinear]) -> list[Linear]:
-    """For layers of one shape: the same layers, packed if that is faster on this machine.
+    """For layers of one shape: the same layers, in the layout that is fastest on this machine.
 
     A few of them are timed one after the other, as a forward runs them, so that weights come from
     as far away as they will when decoding. The shortest of some trials counts: what lengthens the
     others is other work on the machine.
     """
     sample = group[:_N_TIMED_LAYERS]
-    packed = [PackedLinear(plain) for plain in sample]
-    plain_ns = packed_ns = 0
+    layouts: list[Callable[[PlainLinear], Linear]] = [TurnedLinear]
+    if is_packing_available():
+        layouts.append(PackedLinear)
+    candidates: list[Sequence[Linear]] = [sample]
+    candidates += [[layout(plain) for plain in sample] for layout in layouts]
+    totals = [0] * len(candidates)
     with torch.inference_mode():
         for n_rows in _TRIAL_ROWS:
             rows = torch.zeros(1, n_rows, group[0].weight.shape[1])
-            trials = [(_pass_ns(sample, rows), _pass_ns(packed, rows)) for _ in range(_N_TRIALS)]
-            plain_ns += min(trial[0] for trial in trials)
-            packed_ns += min(trial[1] for trial in trials)
-    if packed_ns >= plain_ns:
+            best = [_pass_ns(layers, rows) for layers in candidates]
+            for _ in range(_N_TRIALS):
+                for index, layers in enumerate(candidates):
+                    best[index] = min(best[index], _pass_ns(layers, rows))
+            totals = [total + ns for total, ns in zip(totals, best, strict=True)]
+    chosen = min(range(len(candidates)), key=totals.__getitem__)
+    if chosen == 0:
         return list(group)
-    return [*packed, *(PackedLinear(plain) for plain in group[len(sample) :])]
+    layout = layouts[chosen - 1]
+    return [*candidates[chosen], *(layout(plain) for plain in group[len(sample) :])]
 
 
 def pack_modules(module: nn.Module) -> int:
@@ -106,7 +134,7 @@ def pack_modules(module: nn.Module) -> int:
     for places in by_shape.values():
         plain = [PlainLinear(linear.weight, linear.bias) for _, _, linear in places]
         for (parent, name, _), linear in zip(places, pack_where_faster(plain), strict=True):
-            if isinstance(linear, PackedLinear):
+            if not isinstance(linear, PlainLinear):
                 setattr(parent, name, PackedModule(linear))
                 n_packed += 1
     return n_packed

@@ -1,4 +1,4 @@
-"""Choices made once per model by measuring: packed or plain layers, one CPU thread or all."""
+"""Choices made once per model by measuring: the layers' layout, one CPU thread or all."""
 
 import math
 import time
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import torch
 
-from engine.models.packed import PackedLinear, PlainLinear, pack_where_faster
+from engine.models.packed import PlainLinear, pack_where_faster
 from engine.models.probe import Forward, ProbeStore, probe_batch
 from engine.models.straight import LINEAR_PARTS, StraightForward
 
@@ -32,10 +32,10 @@ def pack_straight(forward: StraightForward) -> int:
         group = [getattr(layer, part) for layer in forward.layers]
         for layer, linear in zip(forward.layers, pack_where_faster(group), strict=True):
             setattr(layer, part, linear)
-            n_packed += isinstance(linear, PackedLinear)
+            n_packed += not isinstance(linear, PlainLinear)
     if isinstance(forward.head, PlainLinear):
         (forward.head,) = pack_where_faster([forward.head])
-        n_packed += isinstance(forward.head, PackedLinear)
+        n_packed += not isinstance(forward.head, PlainLinear)
     return n_packed
 
 

@@ -5,21 +5,39 @@ import torch
 from torch import nn
 
 from engine.models import packed
-from engine.models.packed import PackedLinear, PlainLinear, is_packing_available, pack_modules
+from engine.models.packed import (
+    PackedLinear,
+    PlainLinear,
+    TurnedLinear,
+    is_packing_available,
+    pack_modules,
+)
 
 needs_packing = pytest.mark.skipif(
     not is_packing_available(), reason="this torch cannot pack linear layers"
 )
 
 
-@needs_packing
+LAYOUTS = [pytest.param(PackedLinear, marks=needs_packing), TurnedLinear]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("n_rows", range(1, 10))
-def test_the_same_product(n_rows, has_bias):
+def test_the_same_product(n_rows, has_bias, layout):
     torch.manual_seed(n_rows)
     plain = PlainLinear(torch.randn(48, 40), torch.randn(48) if has_bias else None)
-    rows = torch.randn(2, n_rows, 40)
-    torch.testing.assert_close(PackedLinear(plain)(rows), plain(rows), rtol=1e-5, atol=1e-5)
+    for rows in (torch.randn(2, n_rows, 40), torch.randn(n_rows, 40)):
+        torch.testing.assert_close(layout(plain)(rows), plain(rows), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_fastest_layout_is_taken(monkeypatch, layout):
+    monkeypatch.setattr(
+        packed, "_pass_ns", lambda layers, rows: 1 if type(layers[0]) is layout else 2
+    )
+    group = [PlainLinear(torch.randn(8, 8)) for _ in range(10)]
+    assert {type(linear) for linear in packed.pack_where_faster(group)} == {layout}
 
 
 class Tied(nn.Module):
@@ -50,7 +68,7 @@ def test_slower_layers_are_left_alone(monkeypatch):
     if not is_packing_available():
         pytest.skip("this torch cannot pack linear layers")
     monkeypatch.setattr(
-        packed, "_pass_ns", lambda layers, rows: isinstance(layers[0], PackedLinear)
+        packed, "_pass_ns", lambda layers, rows: not isinstance(layers[0], PlainLinear)
     )
     module = Tied()
     assert pack_modules(module) == 0
