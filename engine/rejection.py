@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.sampling import draw
+from engine.sampling import draw_one, on_host
 from engine.wire.events import Fate, Origin
 
 
@@ -49,19 +49,15 @@ def judge(
         uniforms: n_drafted numbers in [0, 1), for the tests.
         extra_uniform: the number in [0, 1) that draws the extra token.
     """
-    n_drafted = token_ids.shape[0]
-    overlaps = torch.minimum(draft_probs, target_probs[:n_drafted]).sum(-1)
-    column = token_ids[:, None]
-    # One transfer for all numbers the host needs: [4, n_drafted].
-    numbers = torch.stack(
-        (
-            draft_probs.gather(-1, column).squeeze(-1),
-            target_probs[:n_drafted].gather(-1, column).squeeze(-1),
-            overlaps,
-            draft_probs.sum(-1),
-        )
-    ).tolist()
-    token_draft_probs, token_target_probs, token_overlaps, draft_sums = numbers
+    n_drafted, n_tokens = draft_probs.shape
+    tested_probs = target_probs[:n_drafted]
+    places = token_ids + n_tokens * torch.arange(n_drafted, device=token_ids.device)
+    token_draft_probs, token_target_probs, token_overlaps, draft_sums = on_host(
+        draft_probs.take(places),
+        tested_probs.take(places),
+        torch.minimum(draft_probs, tested_probs).sum(-1),
+        draft_probs.sum(-1),
+    )
     n_accepted = 0
     is_draft_usable = True
     for draft_prob, target_prob, draft_sum, uniform in zip(
@@ -86,9 +82,7 @@ def judge(
                 source = residual
             else:
                 n_zero_residual = 1
-    extra_uniforms = torch.tensor([extra_uniform], dtype=torch.float64, device=source.device)
-    extra = draw(source[None], extra_uniforms)
-    extra_id = int(extra)
+    extra_id = draw_one(source, extra_uniform)
     n_discarded = max(0, n_drafted - n_accepted - 1)
     fates = (Fate.ACCEPTED,) * n_accepted
     if n_accepted < n_drafted:

@@ -59,15 +59,15 @@ class Sampled:
     """Tokens, and exactly the distributions they were drawn from."""
 
     token_ids: torch.Tensor  # [n_rows] int64
-    probs: torch.Tensor  # [n_rows, n_tokens] float32
+    probs: torch.Tensor | None  # [n_rows, n_tokens] float32; None: one-hot on the tokens
 
 
 def sample(logits: torch.Tensor, params: SamplingParams, uniforms: list[float]) -> Sampled:
-    """One token per row of ``logits`` [n_rows, n_tokens]. Rows that are not usable
-    give some token or an index past the last: do not use it."""
-    probs = probabilities(logits, params)
+    """One token per row of ``logits`` [n_rows, n_tokens]. Rows that are not usable give some token
+    or an index past the last: do not use it."""
     if params.temperature == 0.0:  # inverting a one-hot distribution gives its 1 for any uniform
-        return Sampled(greedy(logits), probs)
+        return Sampled(greedy(logits), None)
+    probs = probabilities(logits, params)
     numbers = torch.tensor(uniforms, dtype=torch.float64, device=logits.device)
     return Sampled(draw(probs, numbers), probs)
 
@@ -92,6 +92,15 @@ def are_usable(row_maxima: list[float]) -> list[bool]:
     return [math.isfinite(maximum) for maximum in row_maxima]
 
 
+def on_host(*columns: torch.Tensor) -> list[list[float]]:
+    """The numbers of some [n_rows] tensors as lists: one transfer where the device is another one.
+    Ids come out whole, as float64 holds every one of them."""
+    if columns[0].is_cuda:
+        lists: list[list[float]] = torch.stack([each.double() for each in columns]).tolist()
+        return lists
+    return [each.tolist() for each in columns]
+
+
 def draw(probs: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
     """One token per row by inversion of the cumulative sum.
 
@@ -108,6 +117,15 @@ def draw(probs: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
     below_total = torch.nextafter(total, torch.zeros_like(total))
     target = torch.minimum(uniforms[:, None] * total, below_total)
     return torch.searchsorted(cumulative, target, right=True).squeeze(-1)
+
+
+def draw_one(probs: torch.Tensor, uniform: float) -> int:
+    """``draw`` for a single distribution [n_tokens] and a number in [0, 1)."""
+    cumulative = probs.cumsum(-1, dtype=torch.float64)
+    total = float(cumulative[-1])
+    return int(
+        torch.searchsorted(cumulative, min(uniform * total, math.nextafter(total, 0.0)), right=True)
+    )
 
 
 @dataclass(frozen=True)

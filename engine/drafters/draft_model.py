@@ -7,7 +7,7 @@ import torch
 from engine.drafters.base import Draft, DraftRequest
 from engine.forward import RoleRunner
 from engine.kv.base import ForwardRow, KvCache
-from engine.sampling import SamplingParams, are_usable, sample
+from engine.sampling import SamplingParams, are_usable, on_host, one_hot, sample
 from engine.sequence import Sequence
 from engine.telemetry.spans import DRAFT_FORWARD
 
@@ -23,7 +23,7 @@ class _Growing:
         self.request = request
         self.pending = pending  # tokens whose keys and values the cache does not hold yet
         self.token_ids: list[int] = []
-        self.probs: list[torch.Tensor] = []  # each [n_tokens]
+        self.probs: list[torch.Tensor] = []  # each [n_tokens]; empty where all are one-hot
         self.logits: list[torch.Tensor] = []  # each [n_tokens]
         self.n_non_finite = 0
 
@@ -95,8 +95,7 @@ class DraftModelDrafter:
         """Draw one token for each from ``logits`` [n_active, n_tokens]."""
         uniforms = [g.request.uniforms[len(g.token_ids)] for g in active]
         sampled = sample(logits, params, uniforms)
-        # One transfer for all that the host needs: [2, n_active]; float64 holds every id exactly.
-        drawn, maxima = torch.stack((sampled.token_ids.double(), logits.amax(-1).double())).tolist()
+        drawn, maxima = on_host(sampled.token_ids, logits.amax(-1))
         usable = are_usable(maxima)
         for index, each in enumerate(active):
             if not usable[index]:
@@ -104,17 +103,20 @@ class DraftModelDrafter:
                 continue
             token_id = int(drawn[index])
             each.token_ids.append(token_id)
-            each.probs.append(sampled.probs[index])
+            if sampled.probs is not None:
+                each.probs.append(sampled.probs[index])
             each.logits.append(logits[index])
             each.pending = [token_id]
 
     def _finish(self, each: _Growing) -> Draft:
         n_tokens, device = self._runner.n_tokens, self._runner.model.device
+        if each.probs or not each.token_ids:
+            probs = torch.stack(each.probs) if each.probs else torch.empty((0, n_tokens))
+        else:
+            probs = one_hot(torch.tensor(each.token_ids, device=device), n_tokens)
         return Draft(
             token_ids=each.token_ids,
-            probs=torch.stack(each.probs)
-            if each.probs
-            else torch.empty((0, n_tokens), device=device),
+            probs=probs.to(device),
             logits=torch.stack(each.logits) if each.logits else None,
             drafter="model",
             note=NON_FINITE if each.n_non_finite else "",
