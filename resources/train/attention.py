@@ -33,14 +33,14 @@ class _ShortAttention(torch.autograd.Function):
     """Attention on (n, T, head_dim) query, key and value."""
 
     @staticmethod
-    def forward(ctx, q, k, v, bias, kernels):  # type: ignore[no-untyped-def]
+    def forward(ctx, q, k, v, bias, kernels):
         ctx.kernels, ctx.scale = kernels, q.shape[-1] ** -0.5
         weights = kernels[0](torch.bmm(q, k.transpose(1, 2)), bias, ctx.scale)
         ctx.save_for_backward(q, k, v, weights)
         return torch.bmm(weights, v)
 
     @staticmethod
-    def backward(ctx, upstream):  # type: ignore[no-untyped-def]
+    def backward(ctx, upstream):
         q, k, v, weights = ctx.saved_tensors
         g_v = torch.bmm(weights.transpose(1, 2), upstream)
         g_s = ctx.kernels[1](weights, torch.bmm(upstream, v.transpose(1, 2)), ctx.scale)
@@ -51,8 +51,10 @@ def attention_kernels(compiled: bool) -> Kernels:
     """The element-wise parts, compiled where asked for."""
     if not compiled:
         return _probabilities, _score_gradient
-    return (torch.compile(_probabilities, dynamic=False),
-            torch.compile(_score_gradient, dynamic=False))
+    return (
+        torch.compile(_probabilities, dynamic=False),
+        torch.compile(_score_gradient, dynamic=False),
+    )
 
 
 def causal_attention(q: Tensor, k: Tensor, v: Tensor, kernels: Kernels) -> Tensor:

@@ -19,15 +19,14 @@ class Batches:
 
     def __init__(self, work: Path, seed: int, split: str = "train") -> None:
         self.random = np.random.default_rng(seed)
-        self.arrays = {kind: np.load(work / f"{split}-{kind}.npy", mmap_mode="r")
-                       for kind in KINDS}
+        self.arrays = {kind: np.load(work / f"{split}-{kind}.npy", mmap_mode="r") for kind in KINDS}
         self.starts: dict[str, np.ndarray] = {}
 
     def window(self, kind: str, length: int) -> np.ndarray:
         """``length`` tokens of one kind, as int64."""
         array = self.arrays[kind]
         at = int(self.random.integers(0, array.size - length))
-        return np.asarray(array[at:at + length], dtype=np.int64)
+        return np.asarray(array[at : at + length], dtype=np.int64)
 
     def beginning(self, kind: str, length: int) -> np.ndarray:
         """The first ``length`` tokens from where some document of a kind begins, as int64."""
@@ -35,7 +34,7 @@ class Batches:
             ends = np.flatnonzero(np.asarray(self.arrays[kind]) == END_ID)
             self.starts[kind] = ends[ends < self.arrays[kind].size - length - 1] + 1
         at = int(self.random.choice(self.starts[kind]))
-        return np.asarray(self.arrays[kind][at:at + length], dtype=np.int64)
+        return np.asarray(self.arrays[kind][at : at + length], dtype=np.int64)
 
     def beginnings(self, count: int, length: int) -> Tensor:
         """Like :meth:`next`, with every row at the beginning of a document."""

@@ -42,12 +42,25 @@ def fetch(work: Path) -> None:
     debs.mkdir(parents=True, exist_ok=True)
     sources = all_sources()
     subprocess.run(
-        [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:",
-         "-d", str(wheels), *(f"{s.name}=={s.version}" for s in sources if s.channel == "pip")],
-        check=True)
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "-d",
+            str(wheels),
+            *(f"{s.name}=={s.version}" for s in sources if s.channel == "pip"),
+        ],
+        check=True,
+    )
     apt = [s for s in sources if s.channel == "apt"]
-    subprocess.run(["apt-get", "download", *(f"{s.name}={s.version}" for s in apt)],
-                   cwd=debs, check=True)
+    subprocess.run(
+        ["apt-get", "download", *(f"{s.name}={s.version}" for s in apt)], cwd=debs, check=True
+    )
     for source in apt:
         deb = next(debs.glob(f"{source.name}_*.deb"))
         target = work / "ex" / source.name
@@ -82,11 +95,19 @@ def build(work: Path) -> dict[str, dict[str, object]]:
                 used += len(text)
                 counted += 1
                 out = held if is_held_out(source.name, path) else train
-                out.write(json.dumps({"kind": source.kind, "source": source.name, "path": path,
-                                      "text": text}) + "\n")
-            manifest[source.name] = {"kind": source.kind, "version": source.version,
-                                     "licence": source.licence, "documents": counted,
-                                     "bytes": used}
+                out.write(
+                    json.dumps(
+                        {"kind": source.kind, "source": source.name, "path": path, "text": text}
+                    )
+                    + "\n"
+                )
+            manifest[source.name] = {
+                "kind": source.kind,
+                "version": source.version,
+                "licence": source.licence,
+                "documents": counted,
+                "bytes": used,
+            }
             print(source.name, counted, used, flush=True)
     (work / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     return manifest

@@ -48,8 +48,9 @@ def load_pair(work: Path) -> tuple[LlamaForCausalLM, LlamaForCausalLM]:
 
 
 @torch.inference_mode()
-def continue_windows(target: LlamaForCausalLM, prompts: Tensor, generator: torch.Generator,
-                     length: int = WINDOW) -> Tensor:
+def continue_windows(
+    target: LlamaForCausalLM, prompts: Tensor, generator: torch.Generator, length: int = WINDOW
+) -> Tensor:
     """Continue (B, T) ids to (B, length): three of four rows greedily, one at temperature 1."""
     cache = DynamicCache(config=target.config)
     rows = [prompts]
@@ -65,10 +66,11 @@ def continue_windows(target: LlamaForCausalLM, prompts: Tensor, generator: torch
 
 def generate(rank: int, _mean: GradientMean, work: Path, minutes: float) -> None:
     """One worker: write target text for the given minutes."""
-    target = load_pair(work)[0].to(torch.bfloat16).eval()
+    model: Any = load_pair(work)[0]
+    target = model.to(torch.bfloat16).eval()
     batches = Batches(work, seed=500 + rank)
     generator = torch.Generator().manual_seed(600 + rank)
-    written = []
+    written: list[np.ndarray] = []
     begun = time.monotonic()
     while time.monotonic() - begun < 60 * minutes:
         prompts = batches.beginnings(SEQUENCES, PROMPTS[len(written) % len(PROMPTS)])
@@ -97,18 +99,27 @@ def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path |
             ids = torch.cat((real, torch.from_numpy(picked.astype(np.int64))))
         heads = forwards[0].head(), forwards[1].head()
         hidden = [f.hidden(ids, h).flatten(0, 1) for f, h in zip(forwards, heads, strict=True)]
-        loss, kl, agree = PairLoss.apply(hidden[0], heads[0], hidden[1], heads[1],
-                                         ids.flatten(), ARGMAX_SHARE, functions)
+        loss, kl, agree = PairLoss.apply(
+            hidden[0], heads[0], hidden[1], heads[1], ids.flatten(), ARGMAX_SHARE, functions
+        )
         loss.backward()
-        *shown, share = mean.apply(parameters, [
-            float(kl), float(agree), (time.monotonic() - begun) / (60 * minutes)])
+        *shown, share = mean.apply(
+            parameters, [float(kl), float(agree), (time.monotonic() - begun) / (60 * minutes)]
+        )
         optimizer.step(min(1.0, (step + 1) / 20) * max(0.0, 1 - share))
         step += 1
         sums = [a + b / LOG_STEPS for a, b in zip(sums, shown, strict=True)]
         if rank == 0 and step % LOG_STEPS == 0:
-            _log(work, {"step": step, "tokens": step * MICRO_BATCH * WINDOW * WORKERS,
-                        "minutes": round(share * minutes, 2), "kl": round(sums[0], 4),
-                        "agree": round(sums[1], 4)})
+            _log(
+                work,
+                {
+                    "step": step,
+                    "tokens": step * MICRO_BATCH * WINDOW * WORKERS,
+                    "minutes": round(share * minutes, 2),
+                    "kl": round(sums[0], 4),
+                    "agree": round(sums[1], 4),
+                },
+            )
             sums = [0.0, 0.0]
     if rank == 0:
         save_checkpoint(work / "distill.pt", {"draft": draft.state_dict()})

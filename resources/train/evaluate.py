@@ -18,6 +18,7 @@ import math
 import statistics
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,8 +70,12 @@ def acceptance(target: PreTrainedModel, draft: PreTrainedModel, path: Path) -> f
 @torch.inference_mode()
 def losses(model: PreTrainedModel, windows: Tensor) -> Tensor:
     """Negative log-likelihood in nats of every next token: (n, T) ids give (n, T - 1)."""
-    rows = [torch.nn.functional.cross_entropy(model(row[None, :-1]).logits[0].float(), row[1:],
-                                              reduction="none") for row in windows]
+    rows = [
+        torch.nn.functional.cross_entropy(
+            model(row[None, :-1]).logits[0].float(), row[1:], reduction="none"
+        )
+        for row in windows
+    ]
     return torch.stack(rows)
 
 
@@ -79,26 +84,28 @@ def held_out(work: Path, kind: str, length: int, most: int) -> Tensor:
     tokens = np.load(work / f"heldout-{kind}.npy").astype(np.int64)
     count = min(most, (tokens.size - 1) // length)
     starts = np.linspace(0, tokens.size - length - 1, count).astype(int)
-    return torch.from_numpy(np.stack([tokens[s:s + length + 1] for s in starts]))
+    return torch.from_numpy(np.stack([tokens[s : s + length + 1] for s in starts]))
 
 
 def perplexities(pair: dict[str, PreTrainedModel], work: Path) -> dict[str, object]:
     """Held-out perplexity by model and kind, and that of the target by position."""
     tokenizer = AutoTokenizer.from_pretrained(pair["target"].name_or_path)
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for name, model in pair.items():
         found[name] = {}
         for kind in KINDS:
             windows = held_out(work, kind, 512, 60)
             loss = losses(model, windows)
-            n_bytes = sum(len(tokenizer.decode(row[1:]).encode()) for row in windows)
-            found[name][kind] = {  # type: ignore[index]
+            n_bytes = sum(len(str(tokenizer.decode(row[1:])).encode()) for row in windows)
+            found[name][kind] = {
                 "perplexity": round(math.exp(loss.mean()), 3),
-                "bits_per_byte": round(float(loss.sum()) / math.log(2) / n_bytes, 3)}
+                "bits_per_byte": round(float(loss.sum()) / math.log(2) / n_bytes, 3),
+            }
     late = losses(pair["target"], held_out(work, "code", 1023, 24))
     found["target_code_by_position"] = {
         f"{a}-{b}": round(math.exp(late[:, a:b].mean()), 3)
-        for a, b in ((0, 128), (128, 256), (256, 512), (512, 768), (768, 1000))}
+        for a, b in ((0, 128), (128, 256), (256, 512), (512, 768), (768, 1000))
+    }
     return found
 
 
@@ -124,14 +131,21 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    pair = {name: AutoModelForCausalLM.from_pretrained(arguments.models / name,
-                                                       dtype=torch.float32).eval()
-            for name in ("target", "draft")}
+    pair = {
+        name: AutoModelForCausalLM.from_pretrained(
+            arguments.models / name, dtype=torch.float32
+        ).eval()
+        for name in ("target", "draft")
+    }
     report: dict[str, object] = {
         "parameters": {name: model.num_parameters() for name, model in pair.items()},
-        "acceptance": {kind: round(acceptance(pair["target"], pair["draft"],
-                                              arguments.prompts / f"{kind}.jsonl"), 4)
-                       for kind in KINDS}}
+        "acceptance": {
+            kind: round(
+                acceptance(pair["target"], pair["draft"], arguments.prompts / f"{kind}.jsonl"), 4
+            )
+            for kind in KINDS
+        },
+    }
     times = {name: step_seconds(model) for name, model in pair.items()}
     report["width_1_ms"] = {name: round(1e3 * value, 3) for name, value in times.items()}
     report["c"] = round(times["draft"] / times["target"], 3)

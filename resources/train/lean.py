@@ -6,6 +6,8 @@ step works on bf16 copies of them. Shapes: B sequences, T positions, D hidden si
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -17,7 +19,8 @@ from resources.train.attention import attention_kernels, causal_attention
 def rotary_tables(config: LlamaConfig, length: int) -> tuple[Tensor, Tensor]:
     """Cosine and sine, each (1, 1, length, head_dim) in bf16, in the half-split layout."""
     head_dim = config.hidden_size // config.num_attention_heads
-    theta = config.rope_parameters["rope_theta"]
+    rope: Any = config.rope_parameters
+    theta = float(rope["rope_theta"])
     inverse = theta ** (-torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim)
     angles = torch.arange(length, dtype=torch.float32)[:, None] * inverse[None, :]
     angles = torch.cat((angles, angles), -1)[None, None]
@@ -45,8 +48,8 @@ def _before_attention(
     qkv = F.linear(_norm(x, norm), w_qkv).view(batch, length, heads + 2 * kv_heads, dim)
     qkv = qkv.transpose(1, 2)
     q = _rotate(qkv[:, :heads], cos, sin)
-    k = _rotate(qkv[:, heads:heads + kv_heads], cos, sin)
-    v = qkv[:, heads + kv_heads:]
+    k = _rotate(qkv[:, heads : heads + kv_heads], cos, sin)
+    v = qkv[:, heads + kv_heads :]
     groups = heads // kv_heads
     k = k[:, :, None].expand(-1, -1, groups, -1, -1).reshape(q.shape)
     v = v[:, :, None].expand(-1, -1, groups, -1, -1).reshape(q.shape)
@@ -68,7 +71,7 @@ class LeanForward:
     def __init__(self, model: LlamaForCausalLM, length: int, compiled: bool = True) -> None:
         self.model = model
         self.heads = model.config.num_attention_heads
-        self.kv_heads = model.config.num_key_value_heads
+        self.kv_heads = int(model.config.num_key_value_heads or model.config.num_attention_heads)
         self.cos, self.sin = rotary_tables(model.config, length)
         wrap = torch.compile if compiled else lambda function, **_: function
         self._before = wrap(_before_attention, dynamic=False)
@@ -89,10 +92,22 @@ class LeanForward:
             a, m = layer.self_attn, layer.mlp
             w_qkv = torch.cat((a.q_proj.weight, a.k_proj.weight, a.v_proj.weight)).bfloat16()
             w_gate_up = torch.cat((m.gate_proj.weight, m.up_proj.weight)).bfloat16()
-            q, k, v = self._before(x, layer.input_layernorm.weight.bfloat16(), w_qkv, cos, sin,
-                                   self.heads, self.kv_heads)
+            q, k, v = self._before(
+                x,
+                layer.input_layernorm.weight.bfloat16(),
+                w_qkv,
+                cos,
+                sin,
+                self.heads,
+                self.kv_heads,
+            )
             mixed = causal_attention(q, k, v, self._kernels)
-            x = self._after(x, mixed, a.o_proj.weight.bfloat16(),
-                            layer.post_attention_layernorm.weight.bfloat16(), w_gate_up,
-                            m.down_proj.weight.bfloat16())
+            x = self._after(
+                x,
+                mixed,
+                a.o_proj.weight.bfloat16(),
+                layer.post_attention_layernorm.weight.bfloat16(),
+                w_gate_up,
+                m.down_proj.weight.bfloat16(),
+            )
         return self._final(x, self.model.model.norm.weight.bfloat16())

@@ -1,6 +1,6 @@
 """Write the licence table of the corpus and the manifest that ships beside the models.
 
-    python -m resources.train.licences --work DIR --out resources/models
+python -m resources.train.licences --work DIR --out resources/models
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ line names its source and licence.
 
 def licence_table() -> str:
     """The Markdown page with one row for each source."""
-    return HEAD + "".join(f"| {s.name} | {s.version} | {s.kind} | {s.licence} |\n"
-                          for s in all_sources())
+    return HEAD + "".join(
+        f"| {s.name} | {s.version} | {s.kind} | {s.licence} |\n" for s in all_sources()
+    )
 
 
 def main() -> None:

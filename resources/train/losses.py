@@ -52,7 +52,7 @@ class PairLoss(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, h_t, e_t, h_d, e_d, labels, hard, functions):  # type: ignore[no-untyped-def]
+    def forward(ctx, h_t, e_t, h_d, e_d, labels, hard, functions):
         target_chunk, draft_chunk = functions
         tokens = labels.shape[0]
         train_target = ctx.needs_input_grad[0]
@@ -64,7 +64,7 @@ class PairLoss(torch.autograd.Function):
             part = slice(at, at + CHUNK)
             ce, grad, teacher = target_chunk(h_t[part] @ e_t.T, labels[part])
             loss += ce
-            if train_target:
+            if g_ht is not None and g_et is not None:
                 torch.mm(grad, e_t, out=g_ht[part])
                 g_et += grad.T @ h_t[part]
             divergence, grad, same = draft_chunk(h_d[part] @ e_d.T, teacher, labels[part], hard)
@@ -77,7 +77,7 @@ class PairLoss(torch.autograd.Function):
         return loss / tokens, kl / tokens, agree / tokens
 
     @staticmethod
-    def backward(ctx, upstream, _kl, _agree):  # type: ignore[no-untyped-def]
+    def backward(ctx, upstream, _kl, _agree):
         g_ht, g_et, g_hd, g_ed, tokens = ctx.parts
         scale = upstream / tokens
         first = (None, None) if g_ht is None else (g_ht * scale, (g_et * scale).bfloat16())

@@ -24,8 +24,13 @@ def orthogonalised(update: Tensor, steps: int = 5) -> Tensor:
 class Muon(torch.optim.Optimizer):
     """Momentum with orthogonalised updates; matrices of one shape are handled as one stack."""
 
-    def __init__(self, params: Iterable[nn.Parameter], lr: float, momentum: float = 0.95,
-                 weight_decay: float = 0.02) -> None:
+    def __init__(
+        self,
+        params: Iterable[nn.Parameter],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.02,
+    ) -> None:
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
@@ -43,6 +48,7 @@ class Muon(torch.optim.Optimizer):
                     if "moment" not in state:
                         state["moment"] = torch.zeros_like(parameter)
                     moment = state["moment"]
+                    assert parameter.grad is not None
                     moment.lerp_(parameter.grad, 1 - group["momentum"])
                     updates.append(parameter.grad.lerp(moment, group["momentum"]))
                 stack = orthogonalised(torch.stack(updates))
@@ -56,7 +62,8 @@ class PairOptimizer:
     """Muon and AdamW over both models, with one learning-rate factor for all."""
 
     def __init__(self, models: Iterable[nn.Module], muon_lr: float, adam_lr: float) -> None:
-        matrices, rest = [], []
+        matrices: list[nn.Parameter] = []
+        rest: list[nn.Parameter] = []
         for model in models:
             for name, parameter in model.named_parameters():
                 inner = parameter.ndim == 2 and "embed" not in name

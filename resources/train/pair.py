@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
@@ -15,10 +16,19 @@ CONTEXT = 1024
 
 def _config(hidden: int, layers: int, inner: int, heads: int, kv_heads: int) -> LlamaConfig:
     return LlamaConfig(
-        vocab_size=VOCABULARY, hidden_size=hidden, num_hidden_layers=layers,
-        intermediate_size=inner, num_attention_heads=heads, num_key_value_heads=kv_heads,
-        tie_word_embeddings=True, max_position_embeddings=CONTEXT, rms_norm_eps=1e-6,
-        bos_token_id=0, eos_token_id=0, pad_token_id=0)
+        vocab_size=VOCABULARY,
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        intermediate_size=inner,
+        num_attention_heads=heads,
+        num_key_value_heads=kv_heads,
+        tie_word_embeddings=True,
+        max_position_embeddings=CONTEXT,
+        rms_norm_eps=1e-6,
+        bos_token_id=0,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
 
 
 def target_config() -> LlamaConfig:
@@ -52,7 +62,7 @@ def save_checkpoint(path: Path, content: dict[str, object]) -> None:
 def export(model: LlamaForCausalLM, tokenizer: Path, folder: Path) -> None:
     """Write one model as a plain transformers folder in bf16, with its tokenizer."""
     folder.mkdir(parents=True, exist_ok=True)
-    copy = LlamaForCausalLM(model.config)
+    copy: Any = LlamaForCausalLM(model.config)
     copy.load_state_dict(model.state_dict())
     copy = copy.to(torch.bfloat16)
     copy.generation_config = GenerationConfig(bos_token_id=0, eos_token_id=0, pad_token_id=0)

@@ -61,24 +61,36 @@ def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path |
         length = next(size for until, size in PHASES if share < until)
         ids = batches.next(STEP_TOKENS // WORKERS // length, length + 1)
         heads = forwards[0].head(), forwards[1].head()
-        hidden = [f.hidden(ids[:, :-1], h).flatten(0, 1)
-                  for f, h in zip(forwards, heads, strict=True)]
-        loss, kl, agree = PairLoss.apply(hidden[0], heads[0], hidden[1], heads[1],
-                                         ids[:, 1:].flatten(), HARD_SHARE, functions)
+        hidden = [
+            f.hidden(ids[:, :-1], h).flatten(0, 1) for f, h in zip(forwards, heads, strict=True)
+        ]
+        loss, kl, agree = PairLoss.apply(
+            hidden[0], heads[0], hidden[1], heads[1], ids[:, 1:].flatten(), HARD_SHARE, functions
+        )
         loss.backward()
         shown = [float(loss.detach()), float(kl), float(agree), time.monotonic() - begun]
         *shown, seconds = mean.apply(parameters, shown)
         optimizer.step(factor_at(share, done["step"]))
-        done = {"step": done["step"] + 1, "tokens": done["tokens"] + STEP_TOKENS,
-                "seconds": seconds}
+        done = {
+            "step": done["step"] + 1,
+            "tokens": done["tokens"] + STEP_TOKENS,
+            "seconds": seconds,
+        }
         share = seconds / (60 * minutes)
         sums = [a + b / LOG_STEPS for a, b in zip(sums, shown, strict=True)]
         if rank == 0 and done["step"] % LOG_STEPS == 0:
             _log(work, done, length, sums)
             sums = [0.0, 0.0, 0.0]
         if rank == 0 and (time.monotonic() - last_save > SAVE_SECONDS or share >= 1):
-            save_checkpoint(path, {"target": target.state_dict(), "draft": draft.state_dict(),
-                                   "optimizer": optimizer.state(), "done": done})
+            save_checkpoint(
+                path,
+                {
+                    "target": target.state_dict(),
+                    "draft": draft.state_dict(),
+                    "optimizer": optimizer.state(),
+                    "done": done,
+                },
+            )
             if out is not None:
                 export_pair(target, draft, work, out)
             last_save = time.monotonic()
@@ -86,9 +98,13 @@ def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path |
 
 def _log(work: Path, done: dict[str, Any], length: int, sums: list[float]) -> None:
     """Append the means since the last line to ``pretrain.log``."""
-    line = {"step": done["step"], "tokens": done["tokens"],
-            "minutes": round(done["seconds"] / 60, 2), "window": length,
-            **{name: round(v, 4) for name, v in zip(("loss", "kl", "agree"), sums, strict=True)}}
+    line = {
+        "step": done["step"],
+        "tokens": done["tokens"],
+        "minutes": round(done["seconds"] / 60, 2),
+        "window": length,
+        **{name: round(v, 4) for name, v in zip(("loss", "kl", "agree"), sums, strict=True)},
+    }
     with open(work / "pretrain.log", "a") as log:
         log.write(json.dumps(line) + "\n")
 

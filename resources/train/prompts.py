@@ -27,7 +27,7 @@ def cut(text: str, kind: str, tokenizer: PreTrainedTokenizerFast) -> str | None:
     """The beginning of a document as a prompt of LEAST to MOST tokens, or None."""
     ids = tokenizer(text[:2000])["input_ids"]
     if kind != "code":
-        prompt = tokenizer.decode(ids[:88])
+        prompt = str(tokenizer.decode(ids[:88]))
         if len(ids) < 200 or "\ufffd" in prompt or not prompt.isascii():
             return None
         return prompt.rstrip() if kind == "prose" else prompt
@@ -57,8 +57,12 @@ def choose(work: Path, tokenizer: PreTrainedTokenizerFast) -> dict[str, list[dic
         if prompt:
             taken[name] = taken.get(name, 0) + 1
             source = sources[name]
-            chosen[kind].append({"prompt": prompt, "source": (
-                f"{name} {source.version}, {document['path']}, {source.licence}")})
+            chosen[kind].append(
+                {
+                    "prompt": prompt,
+                    "source": (f"{name} {source.version}, {document['path']}, {source.licence}"),
+                }
+            )
     return chosen
 
 

@@ -11,8 +11,20 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-SKIPPED_FOLDERS = ("_vendor", "_vendored", "vendor", "vendored", "extern", "externals",
-                   "lib2to3", "_generated", "locale", "locales", "unicode", "encodings")
+SKIPPED_FOLDERS = (
+    "_vendor",
+    "_vendored",
+    "vendor",
+    "vendored",
+    "extern",
+    "externals",
+    "lib2to3",
+    "_generated",
+    "locale",
+    "locales",
+    "unicode",
+    "encodings",
+)
 Document = tuple[str, str]  # (path inside the source, text)
 
 
@@ -116,13 +128,13 @@ def documentation_tree(root: Path) -> Iterator[Document]:
 def _r_strings(data: bytes) -> list[str]:
     """The character vector in an R serialization (XDR, version 3)."""
     at = 14 + int.from_bytes(data[14:18], "big") + 4
-    count = int.from_bytes(data[at + 4:at + 8], "big")
+    count = int.from_bytes(data[at + 4 : at + 8], "big")
     at += 8
     strings = []
     for _ in range(count):
-        size = int.from_bytes(data[at + 4:at + 8], "big", signed=True)
+        size = int.from_bytes(data[at + 4 : at + 8], "big", signed=True)
         at += 8
-        strings.append(data[at:at + max(size, 0)].decode("utf-8", "replace"))
+        strings.append(data[at : at + max(size, 0)].decode("utf-8", "replace"))
         at += max(size, 0)
     return strings
 
@@ -133,7 +145,7 @@ def novels(root: Path) -> Iterator[Document]:
     at = 0
     while at < len(data):
         stream = zlib.decompressobj()
-        body = stream.decompress(data[at + 4:])
+        body = stream.decompress(data[at + 4 :])
         at = len(data) - len(stream.unused_data)
         lines = _r_strings(body)
         title = re.sub(r"\W+", "-", lines[0].lower())
@@ -160,11 +172,14 @@ def dictionary(root: Path) -> Iterator[Document]:
     blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n", raw)]
     blocks = [b for b in blocks if len(b) >= 40]
     for number in range(0, len(blocks), 50):
-        yield f"entries-{number // 50:02d}", "\n\n".join(blocks[number:number + 50]) + "\n"
+        yield f"entries-{number // 50:02d}", "\n\n".join(blocks[number : number + 50]) + "\n"
 
 
 APT_READERS = {
-    "libpython3.11-stdlib": python_tree, "libpython3.11-minimal": python_tree,
-    "libpython3.11-testsuite": python_tree, "r-cran-janeaustenr": novels,
-    "golang-1.19-src": old_texts, "dict-devil": dictionary,
+    "libpython3.11-stdlib": python_tree,
+    "libpython3.11-minimal": python_tree,
+    "libpython3.11-testsuite": python_tree,
+    "r-cran-janeaustenr": novels,
+    "golang-1.19-src": old_texts,
+    "dict-devil": dictionary,
 }

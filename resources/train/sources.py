@@ -121,17 +121,29 @@ _APT = (
     Source("libpython3.11-minimal", "3.11.2-6+deb12u9", "apt", "code", _PSF, 6_000_000),
     Source("libpython3.11-testsuite", "3.11.2-6+deb12u9", "apt", "code", _PSF, 2_000_000),
     Source(
-        "r-cran-janeaustenr", "1.0.0-1", "apt", "prose",
-        "Public domain (six novels of Jane Austen, 1811 to 1818); packaging MIT", 6_000_000,
+        "r-cran-janeaustenr",
+        "1.0.0-1",
+        "apt",
+        "prose",
+        "Public domain (six novels of Jane Austen, 1811 to 1818); packaging MIT",
+        6_000_000,
     ),
     Source(
-        "golang-1.19-src", "1.19.8-2", "apt", "prose",
+        "golang-1.19-src",
+        "1.19.8-2",
+        "apt",
+        "prose",
         "Public domain (Isaac Newton, Opticks, 1704; Abraham Lincoln, Gettysburg Address, 1863; "
-        "only these two texts are read)", 2_000_000,
+        "only these two texts are read)",
+        2_000_000,
     ),
     Source(
-        "dict-devil", "1.0-13.1", "apt", "prose",
-        "Public domain (Ambrose Bierce, The Devil's Dictionary, 1911)", 2_000_000,
+        "dict-devil",
+        "1.0-13.1",
+        "apt",
+        "prose",
+        "Public domain (Ambrose Bierce, The Devil's Dictionary, 1911)",
+        2_000_000,
     ),
     Source("python3.11-doc", "3.11.2-6+deb12u9", "apt", "prose", _PSF, 8_000_000),
     Source("python-aiohttp-doc", "3.8.4-1+deb12u2", "apt", "prose", "Apache-2.0", 2_000_000),
@@ -156,8 +168,9 @@ _APT = (
 )
 
 _GENERATED = (
-    Source("json-records", "1", "generated", "json", "CC0-1.0 (written by json_records.py)",
-           16_000_000),
+    Source(
+        "json-records", "1", "generated", "json", "CC0-1.0 (written by json_records.py)", 16_000_000
+    ),
 )
 
 

@@ -22,7 +22,7 @@ END = "<|endoftext|>"
 KINDS = ("code", "json", "prose")
 # A word with one leading mark, a digit or other marks (with a leading blank), a line break with
 # its indentation, blanks.
-PATTERN = (r"[^\r\n\p{L}\p{N}]?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]+|[ \t]*(?:\r?\n)+[ \t]*|\s+")
+PATTERN = r"[^\r\n\p{L}\p{N}]?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]+|[ \t]*(?:\r?\n)+[ \t]*|\s+"
 SAMPLE_BYTES = {"code": 16_000_000, "json": 2_000_000, "prose": 7_000_000}
 
 
@@ -46,17 +46,28 @@ def sample(path: Path) -> Iterator[str]:
 def train_tokenizer(work: Path) -> PreTrainedTokenizerFast:
     """Train and save the tokenizer; any UTF-8 text survives encoding and decoding."""
     core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(PATTERN), "isolated"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-    ])
+    core.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(PATTERN), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(vocab_size=VOCABULARY, special_tokens=[END], show_progress=False,
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=[END],
+        show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
     core.train_from_iterator(sample(work / "train.jsonl"), trainer)
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=core, bos_token=END, eos_token=END, pad_token=END,
-        model_max_length=1024, clean_up_tokenization_spaces=False)
+        tokenizer_object=core,
+        bos_token=END,
+        eos_token=END,
+        pad_token=END,
+        model_max_length=1024,
+        clean_up_tokenization_spaces=False,
+    )
     tokenizer.save_pretrained(work / "tokenizer")
     return tokenizer
 

@@ -30,21 +30,24 @@ class GradientMean:
         listed = list(parameters)
         mine, at = self.shared[self.rank], 0
         for parameter in listed:
-            mine[at:at + parameter.numel()].copy_(parameter.grad.flatten())
+            assert parameter.grad is not None
+            mine[at : at + parameter.numel()].copy_(parameter.grad.flatten())
             at += parameter.numel()
-        mine[at:at + len(extra)] = torch.tensor(extra)
+        mine[at : at + len(extra)] = torch.tensor(extra)
         self.barrier.wait()
-        mean = self.shared[:, :at + len(extra)].mean(0)
+        mean = self.shared[:, : at + len(extra)].mean(0)
         self.barrier.wait()
         start = 0
         for parameter in listed:
-            parameter.grad.copy_(mean[start:start + parameter.numel()].view_as(parameter))
+            assert parameter.grad is not None
+            parameter.grad.copy_(mean[start : start + parameter.numel()].view_as(parameter))
             start += parameter.numel()
         return mean[at:].tolist()
 
 
-def _enter(rank: int, task: Callable[..., None], shared: Tensor, barrier: Any,
-           arguments: tuple[Any, ...]) -> None:
+def _enter(
+    rank: int, task: Callable[..., None], shared: Tensor, barrier: Any, arguments: tuple[Any, ...]
+) -> None:
     torch.set_num_threads(1)
     task(rank, GradientMean(rank, shared, barrier), *arguments)
 

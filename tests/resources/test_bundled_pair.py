@@ -9,8 +9,13 @@ from tokenizers import Tokenizer
 from resources.train.sources import all_sources
 
 RESOURCES = Path(__file__).parents[2] / "resources"
-FILES = {"config.json", "generation_config.json", "model.safetensors", "tokenizer.json",
-         "tokenizer_config.json"}
+FILES = {
+    "config.json",
+    "generation_config.json",
+    "model.safetensors",
+    "tokenizer.json",
+    "tokenizer_config.json",
+}
 NAMES = ("target", "draft")
 
 
@@ -30,8 +35,9 @@ def test_pair_is_at_most_thirty_megabytes() -> None:
 
 
 def test_configurations_agree_on_what_a_pair_shares() -> None:
-    target, draft = (json.loads((RESOURCES / "models" / name / "config.json").read_text())
-                     for name in NAMES)
+    target, draft = (
+        json.loads((RESOURCES / "models" / name / "config.json").read_text()) for name in NAMES
+    )
     for key in ("vocab_size", "max_position_embeddings", "model_type", "dtype", "eos_token_id"):
         assert target[key] == draft[key]
     assert target["model_type"] == "llama"
@@ -45,13 +51,16 @@ def test_both_folders_hold_the_same_tokenizer(name: str) -> None:
     assert target == draft
 
 
-@pytest.mark.parametrize("text", [
-    "def quicksort(items):\n    if len(items) <= 1:\n        return items\n\n\treturn  None  \n",
-    "\r\n \r\n\t\t x = 10_000 - 3.14e-5  # no  blank\n\n\n    ",
-    "Grüße, naïve café; 日本語のテキスト 🙂👩‍👩‍👧 \u200b\u00a0\u2028 end",
-    "\x00\x01\x7f\ufeff\U0010ffff",
-    "",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def quicksort(items):\n    if len(items) <= 1:\n        return items\n\n\treturn  x  \n",
+        "\r\n \r\n\t\t x = 10_000 - 3.14e-5  # no  blank\n\n\n    ",
+        "Grüße, naïve café; 日本語のテキスト 🙂👩‍👩‍👧 \u200b\u00a0\u2028 end",
+        "\x00\x01\x7f\ufeff\U0010ffff",
+        "",
+    ],
+)
 def test_tokenizer_round_trips_utf8(tokenizer: Tokenizer, text: str) -> None:
     assert tokenizer.decode(tokenizer.encode(text).ids, skip_special_tokens=False) == text
 

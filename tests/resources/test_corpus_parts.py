@@ -50,15 +50,20 @@ def test_code_loses_its_licence_header_and_must_parse() -> None:
 
 
 def test_prose_keeps_sentences_and_drops_markup() -> None:
-    page = ("Title\n=====\n\n.. note:: nothing\n\n    code = 1\n\n"
-            "The :class:`~text.Reader` class reads a text and returns\n"
-            "every sentence that it finds in there.\n")
+    page = (
+        "Title\n=====\n\n.. note:: nothing\n\n    code = 1\n\n"
+        "The :class:`~text.Reader` class reads a text and returns\n"
+        "every sentence that it finds in there.\n"
+    )
     assert prose_paragraphs(page) == (
-        "The text.Reader class reads a text and returns every sentence that it finds in there.\n")
+        "The text.Reader class reads a text and returns every sentence that it finds in there.\n"
+    )
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [
-    ("code", 30, 30), ("json", 20, 20), ("prose", 20, 20), ("copy_heavy", 5, 6)])
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("code", 30, 30), ("json", 20, 20), ("prose", 20, 20), ("copy_heavy", 5, 6)],
+)
 def test_prompt_files_are_well_formed(name: str, least: int, most: int) -> None:
     lines = (PROMPTS / f"{name}.jsonl").read_text().splitlines()
     assert least <= len(lines) <= most
