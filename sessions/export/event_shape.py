@@ -6,12 +6,16 @@ from sessions.export.options import ExportError
 LARGEST_NS = 2**53
 """A hundred days; what a reader of doubles still tells apart."""
 
+_WITH_LISTS = {SpansMeasured, KernelsRecorded, DraftProposed, DraftVerified}
+
 
 def check_shape(event: Event) -> None:
     """Raises ExportError with a sentence: lists of one event differ in length, or a time is
     negative or longer than ``LARGEST_NS``."""
     if event.t_ns > LARGEST_NS:
         _refuse(event, f"its time, {event.t_ns} ns, is too large")
+    if type(event) not in _WITH_LISTS:
+        return
     match event:
         case SpansMeasured():
             spans = (event.names, event.roles, event.start_ns, event.host_ns)

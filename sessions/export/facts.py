@@ -20,6 +20,9 @@ MAX_NOTES = 100
 """Log lines that are kept for a file's notes; the rest is counted."""
 
 
+_TELLING = {SessionStarted, SessionEnded, ModelLoaded, GpuSampled, LogEmitted, EventsDropped}
+
+
 @dataclass
 class Gpu:
     uuid: str
@@ -42,6 +45,8 @@ class ExportFacts:
 
     def note(self, event: Event) -> None:
         self.n_events += 1
+        if type(event) not in _TELLING:  # nearly all events of a long session
+            return
         match event:
             case SessionStarted():
                 self.started = event

@@ -48,17 +48,16 @@ def _write(file: NsysFile, events: Iterable[Event], options: ExportOptions) -> N
         told_kernels = [] if per_step else kernels.read(event)
         if not is_kept:
             continue
-        for told in cut(told_ranges, per_step=per_step):
-            range_rows.add(told)
+        if told_ranges:
+            range_rows.add_all(cut(told_ranges, per_step=per_step))
         for kernel in told_kernels:
             kernel_rows.add(kernel)
         if isinstance(event, GpuSampled):
             metric_rows.add(event)
         elif isinstance(event, DraftVerified) and not per_step:
             range_rows.mark(event)
-    for told in ranges.close():
-        if reaches_into(part, told.step, told.start_ns, told.end_ns):
-            range_rows.add(told)
+    left = ranges.close()
+    range_rows.add_all(r for r in left if reaches_into(part, r.step, r.start_ns, r.end_ns))
     for kernel in kernels.close():
         if reaches_into(part, kernel.step, kernel.start_ns, kernel.end_ns):
             kernel_rows.add(kernel)

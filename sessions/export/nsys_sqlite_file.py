@@ -1,7 +1,7 @@
 """An open Nsight Systems SQLite file: tables, strings, packed identities, rows in batches."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +60,11 @@ class NsysFile:
         return statement
 
     def add(self, statement: str, row: Sequence[Any]) -> None:
+        self.add_all(statement, (row,))
+
+    def add_all(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         batch = self._batches[statement]
-        batch.append(row)
+        batch.extend(rows)
         if len(batch) >= ROWS_PER_BATCH:
             self._connection.executemany(statement, batch)
             batch.clear()

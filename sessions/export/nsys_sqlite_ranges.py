@@ -1,5 +1,6 @@
 """NVTX rows: the ranges of the decoding thread, its domain, categories and marks."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from engine.wire.events import DraftVerified, Fate, Origin, Role
@@ -46,15 +47,24 @@ class RangeRows:
         self._n_start_end = 0
         self.n_incomplete = 0
 
-    def add(self, told: HostRange) -> None:
+    def add_all(self, ranges: Iterable[HostRange]) -> None:
         """The payload is the step, or the sequence where there is no step."""
-        start_ns, end_ns, name, role, step, *_ = told
-        same = self._told.get((name, role)) or self._same(name, role)
-        times = (start_ns, end_ns, told.sequence_id if step == NO_STEP else step)
-        nests = self._nesting.fits(start_ns, end_ns, may_be_twin=False)
-        if nests and not told.is_incomplete:
-            self._file.add(self._statement, (*times, NVTX_PUSH_POP, *same))
-            return
+        rows = []
+        fits, known = self._nesting.fits, self._told
+        for told in ranges:
+            start_ns, end_ns, name, role, step, *_ = told
+            same = known.get((name, role)) or self._same(name, role)
+            times = (start_ns, end_ns, told.sequence_id if step == NO_STEP else step)
+            nests = fits(start_ns, end_ns, may_be_twin=False)
+            if nests and not told.is_incomplete:
+                rows.append((*times, NVTX_PUSH_POP, *same))
+            else:
+                self._add_rare(told, times, same, nests=nests)
+        self._file.add_all(self._statement, rows)
+
+    def _add_rare(
+        self, told: HostRange, times: tuple[Any, ...], same: tuple[Any, ...], *, nests: bool
+    ) -> None:
         kind, range_id = NVTX_PUSH_POP, None
         if not nests:
             self._n_start_end += 1

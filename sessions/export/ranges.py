@@ -1,7 +1,8 @@
 """Events -> the ranges of a timeline, and where a range can stand without crossing another."""
 
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import repeat
+from operator import add
 from typing import NamedTuple
 
 from engine.wire.events import (
@@ -25,6 +26,15 @@ COLORS = {  # red, green, blue; told apart by every kind of eye
     "prefill": 0x56B4E9,
 }
 NO_STEP = -1
+
+_OF_A_STEP = {
+    SpansMeasured,
+    DraftProposed,
+    DraftVerified,
+    StepCommitted,
+    SequenceFinished,
+    PrefillCompleted,
+}
 
 
 class HostRange(NamedTuple):
@@ -66,6 +76,8 @@ class RangeReader:
         """The ranges that are known with this event."""
         if event.t_ns > self.last_ns:
             self.last_ns = event.t_ns
+        if type(event) not in _OF_A_STEP:
+            return []
         match event:
             case SpansMeasured():
                 if event.step == self._step:
@@ -114,28 +126,29 @@ class RangeReader:
         return HostRange(start_ns, end_ns, name, role, self._step, is_incomplete=True)
 
     def _measured(self, event: SpansMeasured) -> list[HostRange]:
+        starts, step = event.start_ns, event.step
         columns = zip(
+            starts,
+            map(add, starts, event.host_ns),
             event.names,
             event.roles,
-            event.start_ns,
-            event.host_ns,
+            repeat(step),
+            range(len(starts)),
             event.gpu_ns,
             event.n_flops,
             event.n_bytes,
-            strict=True,
+            repeat(None),
+            repeat(False),
+            strict=False,
         )
-        step = event.step
-        ranges = [
-            HostRange(start, start + host, name, role, step, index, gpu, flops, size)
-            for index, (name, role, start, host, gpu, flops, size) in enumerate(columns)
-        ]
+        ranges = list(map(HostRange._make, columns))
         if self._prefills:
             missing = [p for p in self._prefills if not any(_is_part(r, p) for r in ranges)]
             ranges = [self._with_sequence(r) for r in ranges]
             ranges += [_prefill_range(event) for event in missing]
             self._prefills.clear()
-        starts = [one.start_ns for one in ranges]
-        if any(a >= b for a, b in pairwise(starts)):  # as measured, they hardly ever are
+        # As measured, they are in order; not so where clocks are coarse or prefills were added.
+        if len(ranges) != len(starts) or list(starts) != sorted(set(starts)):
             ranges.sort(key=_outer_first)
         return ranges
 
