@@ -110,7 +110,7 @@ def put_together(
     """The engine of loaded ``parts``."""
     target = make_runner(Role.TARGET, parts.target, config, parts.n_tokens, emitter, spans)
     draft = None
-    if parts.draft is not None:
+    if parts.draft is not None and config.draft_model is not None:
         draft = make_runner(Role.DRAFT, parts.draft, config, parts.n_tokens, emitter, spans)
     drafter = make_drafter(config, draft, n_tokens=parts.n_tokens, device=parts.target.device)
     texts = TokenTexts(parts.tokenizer)

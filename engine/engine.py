@@ -74,7 +74,7 @@ class Engine:
             raise ConfigError(f"max new tokens is {max_new_tokens}: give 1 or more.")
         sequence_id = self._n_submitted
         self._n_submitted += 1
-        seed = self.config.seed + sequence_id if command.seed is None else command.seed
+        seed = self._seed(sequence_id) if command.seed is None else command.seed
         self._scheduler.submit(
             Sequence(
                 sequence_id,
@@ -129,6 +129,10 @@ class Engine:
     def abandon(self) -> None:
         """End all sequences as stopped; what was committed stays said."""
         self._scheduler.abandon(FinishReason.STOPPED)
+
+    def _seed(self, sequence_id: int) -> int:
+        """The run's seed moved on by the sequence's number, within 64 bits."""
+        return (self.config.seed + sequence_id + 2**63) % 2**64 - 2**63
 
     def _say_settings(self) -> None:
         sampling = self._loop.sampling

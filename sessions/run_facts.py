@@ -45,7 +45,7 @@ class RunFacts:
 
     @property
     def gamma(self) -> str:
-        return str(self.settings.get("gamma", ""))
+        return "0" if self.drafter == "none" else str(self.settings.get("gamma", ""))
 
     @property
     def is_baseline(self) -> bool:

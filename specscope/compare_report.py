@@ -41,7 +41,7 @@ def _rows(columns: Sequence[Column]) -> list[tuple[str, list[str]]]:
 
     return [
         ("drafts with", [column.facts.drafter for column in columns]),
-        ("gamma", ["0" if column.is_baseline else column.facts.gamma for column in columns]),
+        ("gamma", [column.facts.gamma for column in columns]),
         ("tokens per second", metric("tokens_per_second", 1)),
         ("speed-up, measured", [_speedup(column) for column in columns]),
         ("speed-up, predicted", metric("predicted_speedup", 2)),

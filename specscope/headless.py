@@ -72,9 +72,11 @@ def run_sessions(
                 while not client.exhausted and _hand_on(client, consume) is None:
                     pass
                 raise
-            if ended is None or ended.reason in (EndReason.FAILED, EndReason.CRASHED):
+            if ended is None or ended.reason is not EndReason.FINISHED:
                 client.close()  # reaps the process, so that its exit code is known
                 detail = ended.detail if ended else "The engine ended without a farewell."
+                if ended is not None and ended.reason is EndReason.STOPPED:
+                    detail = f"The engine stopped by itself: {ended.detail or 'no reason given'}."
                 is_bad_input = client.exit_code == EXIT_BAD_INPUT
                 raise RunFailed(detail, EXIT_BAD_INPUT if is_bad_input else EXIT_FAILED)
 

@@ -10,12 +10,28 @@ import click
 MAX_PROMPT_FILE_BYTES = 64 * 1024 * 1024
 
 
+MAX_PROMPT_BYTES = 4 * 1024 * 1024
+"""Of one prompt; far above any model's context."""
+
+
 @dataclass(frozen=True)
 class Prompt:
+    """Raises click.BadParameter when the text cannot be told: no Unicode text, or too long."""
+
     text: str
     label: str = ""
     max_new_tokens: int | None = None
     seed: int | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            n_bytes = len(self.text.encode("utf-8"))
+        except UnicodeEncodeError as error:
+            raise click.BadParameter(
+                "The prompt is no Unicode text (it holds half a character): write it as UTF-8."
+            ) from error
+        if n_bytes > MAX_PROMPT_BYTES:
+            raise click.BadParameter("The prompt is longer than 4 MiB: shorten it.")
 
 
 def read_prompts(path: Path) -> list[Prompt]:
@@ -54,6 +70,8 @@ def _from_json(line: str, place: str) -> Prompt:
         value = record.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise click.BadParameter(f'{place}: "{name}" must be a whole number.')
+        if value is not None and not -(2**63) <= value < 2**63:
+            raise click.BadParameter(f'{place}: "{name}" must fit 64 bits.')
     return Prompt(
         record["prompt"],
         label=str(record.get("label", record.get("kind", ""))),

@@ -36,6 +36,7 @@ class RunReaders:
         self.refusals: list[str] = []  # what the engine did not take, in its words
         self._show = show
         self._warn = warn
+        self._file_problem = ""  # why the file of events is not whole
         self._said = ""  # the last word of the recorder that was passed on
         self._model = SessionModel()
         self._events_file = _open(events_path)
@@ -55,8 +56,7 @@ class RunReaders:
         for event in events:
             if isinstance(event, LogEmitted) and event.level == "error":
                 self.refusals.append(event.message)
-            if self._events_file is not None:
-                self._events_file.write(encode(event) + b"\n")
+            self._write(event)
             self._show(event)
 
     def _pass_on(self, recorder: Recorder) -> None:
@@ -72,17 +72,38 @@ class RunReaders:
 
     def close(self, *, name: str = "") -> list[str]:
         """Finish what is being written; a sentence for each thing that could not be."""
-        if self._events_file is not None:
-            self._events_file.close()
+        self._close_events_file()
+        problems = [self._file_problem] if self._file_problem else []
         if self._recorder is None:
-            return []
+            return problems
         self._recorder.close()
         error = self._recorder.status.error
         if error:
-            return [f"The session was not recorded whole: {error}"]
+            return [*problems, f"The session was not recorded whole: {error}"]
         if name and self.session_path is not None:
             Library().rename(self.session_path, name)
-        return []
+        return problems
+
+    def _write(self, event: Event) -> None:
+        """A file that takes no more is told once; the run goes on without it."""
+        if self._events_file is None:
+            return
+        try:
+            self._events_file.write(encode(event) + b"\n")
+        except OSError as error:
+            self._give_file_up(error)
+
+    def _close_events_file(self) -> None:
+        try:
+            if self._events_file is not None:
+                self._events_file.close()
+        except OSError as error:
+            self._give_file_up(error)
+
+    def _give_file_up(self, error: OSError) -> None:
+        self._file_problem = f"The events were not written whole: {error.strerror}."
+        self._warn(self._file_problem)
+        self._events_file = None
 
 
 def _open(path: Path | None) -> BinaryIO | None:

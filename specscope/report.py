@@ -87,7 +87,7 @@ class TextReport:
             self._flush(event.sequence_id)
 
     def _add(self, event: StepCommitted) -> None:
-        piece = self._pieces[event.sequence_id]
+        piece = self._pieces.setdefault(event.sequence_id, Text())
         # A step that drafted nothing is plain decoding: its token is no bonus to speak of.
         has_origins = self._has_origins and event.n_drafted > 0
         for text, origin in zip(event.token_texts, event.origins, strict=True):
@@ -110,7 +110,7 @@ class TextReport:
             self._notes.print(f"({event.reason}: {event.detail})", markup=False)
 
     def _flush(self, sequence_id: int) -> None:
-        self._output.print(self._pieces[sequence_id], end="", soft_wrap=True)
+        self._output.print(self._pieces.get(sequence_id, Text()), end="", soft_wrap=True)
         self._output.file.flush()
         self._pieces[sequence_id] = Text()
 

@@ -1,5 +1,5 @@
-"""What saying and writing every event costs: the same prompts with events written to a file and
-with events dropped, in turn."""
+"""What encoding and writing every event costs: the same prompts with events written to a file and
+with events dropped once said, in turn."""
 
 import tempfile
 import time

@@ -4,6 +4,7 @@ What differs between a paged and a contiguous cache is only when blocks are take
 that is left to the two subclasses.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
@@ -42,12 +43,13 @@ class SlotCache(ABC):
         self._tables: dict[int, BlockTable] = {}
         self._settled: dict[int, int] = {}  # length at the last settle()
         self._scratch = n_blocks * block_size
-        # zeros, not empty: on the CPU the pages stay uncommitted until written.
-        self._keys = [
-            torch.zeros((self._scratch + 1, *shape), dtype=dtype, device=device)
-            for shape in layer_shapes
-        ]
-        self._values = [torch.zeros_like(keys) for keys in self._keys]
+        self._keys, self._values = (
+            [
+                _zeros((self._scratch + 1, *shape), dtype=dtype, device=device)
+                for shape in layer_shapes
+            ]
+            for _ in range(2)
+        )
         bytes_per_slot = sum(
             2 * n_kv_heads * head_dim * dtype.itemsize for n_kv_heads, head_dim in layer_shapes
         )
@@ -214,3 +216,12 @@ class SlotCache(ABC):
             key_slots.index_select(0, gathered).view(shape).transpose(1, 2),
             value_slots.index_select(0, gathered).view(shape).transpose(1, 2),
         )
+
+
+def _zeros(shape: tuple[int, ...], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Zeros; on the CPU in pages that take no memory until they are written, which torch's own
+    zeros do at once."""
+    if device.type != "cpu":
+        return torch.zeros(shape, dtype=dtype, device=device)
+    n_bytes = math.prod(shape) * dtype.itemsize
+    return torch.from_numpy(np.zeros(n_bytes, dtype=np.uint8)).view(dtype).view(shape)

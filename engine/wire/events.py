@@ -151,7 +151,7 @@ class SessionEnded(EventBase, frozen=True, kw_only=True, tag="SessionEnded"):
 
 
 class SequenceStarted(EventBase, frozen=True, kw_only=True, tag="SequenceStarted"):
-    """The sequence entered the batch. Said again, with ``n_resumed`` > 0, when a sequence that was
+    """The sequence entered the batch. Said again, with its ``n_resumed``, when a sequence that was
     set back to free blocks re-enters with the tokens it had already committed."""
 
     sequence_id: int

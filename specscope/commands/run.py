@@ -113,11 +113,13 @@ def _result(configs: Sequence[RunConfig], runs: Sequence[RunReaders]) -> dict[st
 
 
 def _named(configs: Sequence[RunConfig], runs: Sequence[RunReaders]) -> list[tuple[str, Any]]:
-    return [
-        (config.draft, each.snapshot())
-        for config, each in zip(configs, runs, strict=True)
-        if each.has_events
-    ]
+    named: list[tuple[str, Any]] = []
+    for config, each in zip(configs, runs, strict=True):
+        n_before = sum(name.split(" #")[0] == config.draft for name, _ in named)
+        name = f"{config.draft} #{n_before + 1}" if n_before else config.draft
+        if each.has_events:
+            named.append((name, each.snapshot()))
+    return named
 
 
 def _is_plain(config: RunConfig) -> bool:

@@ -54,3 +54,22 @@ def test_a_bad_file_is_refused_in_words(tmp_path: Path, text: str | bytes, sente
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(click.BadParameter, match=r"nowhere\.txt cannot be read"):
         read_prompts(tmp_path / "nowhere.txt")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('{"prompt": "\\ud800"}', "no Unicode text"),
+        ('{"prompt": "x", "seed": 9223372036854775808}', "64 bits"),
+    ],
+)
+def test_what_the_engine_could_not_be_told_is_refused(
+    tmp_path: Path, line: str, sentence: str
+) -> None:
+    with pytest.raises(click.BadParameter, match=sentence):
+        read_prompts(write(tmp_path, "p.jsonl", line))
+
+
+def test_a_prompt_of_megabytes_is_refused() -> None:
+    with pytest.raises(click.BadParameter, match="longer than 4 MiB"):
+        Prompt("x" * (5 * 1024 * 1024))

@@ -70,3 +70,21 @@ def test_refusals_are_kept(tmp_path: Path) -> None:
     readers = RunReaders(show=lambda event: None, warn=pytest.fail)
     readers.consume(script.events)
     assert readers.refusals == ["the prompt is too long"]
+
+
+def test_a_full_disk_is_told_once_and_the_recording_goes_on(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no device that is always full")
+    told: list[str] = []
+    readers = RunReaders(
+        show=lambda event: None,
+        warn=told.append,
+        events_path=Path("/dev/full"),
+        session_path=tmp_path / "a.specscope",
+    )
+    events = scripted()
+    readers.consume(events)
+    (problem,) = readers.close()
+    assert problem == told[0] == "The events were not written whole: No space left on device."
+    with SessionFile.open(tmp_path / "a.specscope") as file:
+        assert list(file.events()) == events

@@ -60,3 +60,11 @@ def test_nothing_run_has_no_shares() -> None:
     assert totals.overhead_share is None
     assert totals.acceptance_rate is None
     assert totals.n_committed == pytest.approx(0)
+
+
+def test_plain_decoding_leaves_the_draft_model_alone() -> None:
+    draft = ToyModel(40, seed=2)
+    parts = Parts(ToyModel(40, seed=1), draft, ToyTokenizer(40), 40)
+    fields = {**_fields(CONFIG), "draft": "none"}
+    OurSide(RunConfig(**fields), parts).run("hello")  # type: ignore[arg-type]
+    assert draft.n_forwards == 0
