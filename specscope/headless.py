@@ -1,4 +1,4 @@
-"""Runs a session without a window: prompts in, events out, until the engine says farewell."""
+"""Runs sessions: prompts in, events out, until the engine says farewell."""
 
 from collections.abc import Callable, Sequence
 

@@ -20,7 +20,7 @@ from engine.wire.config import ConfigError
 from engine.wire.events import Role
 
 CONTEXTS = (64, 256, 1024, 4096, 16384)
-SEQUENCE_TOKENS = (48, 96, 160, 256)
+SEQUENCE_TOKENS = (50, 101, 170, 251)
 """Lengths of the sequences whose memory is compared."""
 N_REPEATS = 200
 
