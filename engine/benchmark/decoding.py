@@ -37,9 +37,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
     if config.gamma == 0 or config.draft == "none":
         raise ConfigError("The benchmark needs something to compare: give a draft and a gamma.")
     if config.stop_strings or config.batch != 1:
-        raise ConfigError(
-            "The benchmark decodes one prompt at a time to its end: no stop, batch 1"
-        )
+        raise ConfigError("The benchmark decodes one prompt at a time to its end: no stop, batch 1")
     pair = load_pair(config, progress=progress)
     parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
     ours = {

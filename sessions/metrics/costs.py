@@ -14,7 +14,7 @@ from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.snapshot import Snapshot
 from sessions.tables import DRAFT, TARGET
 
-MIN_PLAIN_SPANS = 5
+MIN_PLAIN_SPANS = 20
 """Verifications one token wide below which their median is not trusted."""
 
 

@@ -38,7 +38,7 @@ CALIBRATION = CalibrationMeasured(
 
 
 def test_spans_are_believed_where_plain_verifications_are_many() -> None:
-    events = [event for i in range(MIN_PLAIN_SPANS) for event in step(i, 0, 100 + i)]
+    events = [event for i in range(MIN_PLAIN_SPANS) for event in step(i, 0, 100 + i % 5)]
     events += step(50, 4, 130) + step(51, 4, 134) + [CALIBRATION]
     costs = measured_costs(snapshot_of(events))
     assert costs is not None
@@ -57,8 +57,8 @@ def test_too_few_plain_verifications_leave_it_to_the_calibration() -> None:
 
 
 def test_steps_of_other_batches_are_left_out() -> None:
-    events = [event for i in range(9) for event in step(i, 0, 100)]
-    events += step(9, 0, 900, n_sequences=3)
+    events = [event for i in range(MIN_PLAIN_SPANS) for event in step(i, 0, 100)]
+    events += step(90, 0, 900, n_sequences=3)
     costs = measured_costs(snapshot_of(events))
     assert costs is not None
     assert costs.target_ns == (100.0,)
