@@ -120,6 +120,8 @@ class Control:
             self._at_commit()
         if self._rests_next:
             self._rests_next, self._is_paused = False, True
+            # Said before anything that waits is obeyed: the next step may be told already.
+            self.say_state(EngineState.PAUSED, f"after the {point}")
         self._obey_waiting(is_commit)
         while self._is_paused and self.shutdown_detail is None:
             self.say_state(EngineState.PAUSED, f"after the {point}")

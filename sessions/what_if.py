@@ -73,12 +73,14 @@ def gamma_what_if(
     alpha = counts.acceptance_rate
     if alpha is None or costs is None:
         return None
+    n_sequences = ratio(counts.n_steps, counts.n_engine_steps) or 1.0
+    if costs.source == "calibration" and n_sequences > 1.0:
+        return None  # a calibration times one sequence: it says nothing of several together
     reached = _reach_shares(snapshot, selection)
     recorded = len(reached)
     for _ in range(recorded, max_gamma):
         reached.append((reached[-1] if reached else 1.0) * alpha)
     overhead = _overhead(snapshot, selection)
-    n_sequences = ratio(counts.n_steps, counts.n_engine_steps) or 1.0
     options, tokens = [], 1.0
     for gamma in range(len(reached) + 1):
         tokens += reached[gamma - 1] if gamma else 0.0

@@ -18,7 +18,9 @@ from engine.wire.benchmark import BenchmarkSettings
 from engine.wire.config import ConfigError, RunConfig
 
 TIE_MARGIN = 1e-3
-"""Two logits closer than this may swap places by rounding alone."""
+"""Two fp32 logits closer than this may swap places by rounding alone."""
+HALF_TIE_MARGIN = 0.25
+"""The same of logits made in half precision, whose steps are that coarse near 16 to 32."""
 
 WAYS = ("transformers_plain", "transformers_assisted", "plain", "speculative")
 
@@ -73,7 +75,9 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
             turn = (index + round_index) % len(ways)
             for way in ways[turn:] + ways[:turn]:
                 runs[way].append(decode(way, prompt))
-    differences = _differences(runs, [prompt_ids[prompt] for prompt in asked], theirs)
+    tie_margin = TIE_MARGIN if pair.target.dtype == torch.float32 else HALF_TIE_MARGIN
+    asked_ids = [prompt_ids[prompt] for prompt in asked]
+    differences = _differences(runs, asked_ids, theirs, tie_margin=tie_margin)
     return {
         **_speeds(runs),
         **_forward_costs(ours["plain"].totals, ours["speculative"].totals, config),
@@ -159,7 +163,11 @@ def _forward_costs(plain: SpanTotals, speculative: SpanTotals, config: RunConfig
 
 
 def _differences(
-    runs: dict[str, list[Run]], prompt_ids: list[list[int]], theirs: TransformersSide
+    runs: dict[str, list[Run]],
+    prompt_ids: list[list[int]],
+    theirs: TransformersSide,
+    *,
+    tie_margin: float,
 ) -> dict[str, Any]:
     """Where an output leaves transformers' plain one, with the margin of the two highest logits
     there."""
@@ -179,7 +187,7 @@ def _differences(
                     "token_id": run.token_ids[place] if place < len(run.token_ids) else None,
                     "expected_token_id": expected[place] if place < len(expected) else None,
                     "top2_margin": margin,
-                    "is_tie": margin < TIE_MARGIN,
+                    "is_tie": margin < tie_margin,
                 }
             )
     ours = [each for each in found if each["way"] in ("plain", "speculative")]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from engine.assembly import Parts, put_together
 from engine.telemetry.emitter import Emitter
-from engine.telemetry.spans import SpanRecorder
+from engine.telemetry.spans import CudaTimer, SpanRecorder
 from engine.wire.commands import SubmitPrompt
 from engine.wire.config import RunConfig
 from engine.wire.events import DraftVerified, Event, Fate, SpansMeasured, StepCommitted
@@ -55,14 +55,15 @@ class SpanTotals:
                     self._add_spans(event, widths.get(event.step, 0))
 
     def _add_spans(self, event: SpansMeasured, width: int) -> None:
-        for name, host_ns in zip(event.names, event.host_ns, strict=True):
+        for name, host_ns, gpu_ns in zip(event.names, event.host_ns, event.gpu_ns, strict=True):
+            ns = host_ns if gpu_ns is None else gpu_ns  # on CUDA the host's is the launch alone
             if name == "draft_forward":
-                self.draft_forward_ns.append(host_ns)
-                self.forward_ns += host_ns
+                self.draft_forward_ns.append(ns)
+                self.forward_ns += ns
             elif name == "verify":
-                self.forward_ns += host_ns
+                self.forward_ns += ns
                 if width:
-                    self.verify_ns.setdefault(width, []).append(host_ns)
+                    self.verify_ns.setdefault(width, []).append(ns)
 
     @property
     def overhead_share(self) -> float | None:
@@ -80,9 +81,9 @@ class OurSide:
     def __init__(self, config: RunConfig, parts: Parts) -> None:
         self._events: list[Event] = []
         emitter = Emitter(self._events.append)
-        self._engine = put_together(
-            config, parts, emitter=emitter, spans=SpanRecorder(emitter), rest=_go_on
-        )
+        is_cuda = parts.target.device.type == "cuda"
+        spans = SpanRecorder(emitter, gpu_timer=CudaTimer() if is_cuda else None)
+        self._engine = put_together(config, parts, emitter=emitter, spans=spans, rest=_go_on)
         self.totals = SpanTotals()
 
     def run(self, prompt: str, *, is_counted: bool = True) -> Run:

@@ -1,21 +1,18 @@
 """What a benchmark is told, and how its program is run and its answer read."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from engine.wire.config import RunConfig
+from engine.wire.program import engine_command, engine_environment
 
 SUITES = ("decoding", "cache", "events")
 PROGRAM = "engine.benchmark"
 EXIT_BAD_INPUT = 2
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 class BenchmarkSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,13 +43,12 @@ def run_benchmark(
     Raises:
         ProgramFailed: no result came; the message is the program's sentence, or its last lines.
     """
-    python_path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH", "")]))
     process = subprocess.Popen(
-        [python, "-P", "-m", PROGRAM],
+        engine_command(PROGRAM, python=python),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env={**os.environ, "PYTHONPATH": python_path},
+        env=engine_environment(),
     )
     assert process.stdin is not None
     assert process.stdout is not None

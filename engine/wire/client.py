@@ -1,7 +1,6 @@
 """EngineClient: starts the engine's process, sends it commands, and is a source of its events."""
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -9,7 +8,6 @@ import threading
 import time
 from collections import deque
 from multiprocessing.connection import Connection
-from pathlib import Path
 from types import TracebackType
 
 import msgspec
@@ -19,11 +17,10 @@ from engine.wire.commands import Command, Shutdown
 from engine.wire.config import RunConfig
 from engine.wire.doorway import Doorway, Greeting
 from engine.wire.events import EndReason, Event, LogEmitted, SessionEnded
+from engine.wire.program import engine_command, engine_environment
 
 N_ERROR_LINES = 100
 """How much of the engine's standard output and error is kept, for the case that it crashes."""
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 class EngineStartError(RuntimeError):
@@ -86,14 +83,13 @@ class EngineClient:
             EngineStartError: when the process ends before it has connected, or takes too long.
         """
         doorway = Doorway()
-        python_path = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
         try:
             process = subprocess.Popen(
-                [python, "-P", "-m", program],
+                engine_command(program, python=python),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, python_path))},
+                env=engine_environment(),
             )
         except OSError as error:
             doorway.close()

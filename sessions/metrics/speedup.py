@@ -73,7 +73,7 @@ class PromptRatio:
 class MeasuredSpeedup:
     """``value`` is the geometric mean of the prompts' ratios, ``low`` .. ``high`` its 95 %
     bootstrap interval over prompts (None for one prompt); ``total`` compares all their tokens
-    and all their time at once. Time in steps alone: prefill is the same for both."""
+    and all their time at once. Time in steps alone: prefill is apart."""
 
     value: float
     low: float | None

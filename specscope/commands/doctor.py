@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from engine.wire.catalog import KNOWN_MODELS, is_complete, model_folder
+from engine.wire.program import engine_command, engine_environment
 from specscope.commands.models import user_data_folder
 
 _PROBE_SECONDS = 120
@@ -79,10 +80,14 @@ def examine() -> list[Finding]:
 
 def probe_engine() -> Mapping[str, Any]:
     """What torch and the driver say, asked in a process of its own; errors are facts too."""
-    command = [sys.executable, "-m", "engine.doctor_probe"]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
+            engine_command("engine.doctor_probe"),
+            env=engine_environment(),
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return _all_failed(f"importing torch took more than {_PROBE_SECONDS} s")

