@@ -155,7 +155,9 @@ def test_each_single_step_runs_to_the_next_point() -> None:
     tape.tell(Pause(), prompt("a"), prompt("b"), StepOnce(), StepOnce(), StepOnce())
     tape.tell(Resume(), CloseQueue())
     assert tape.control.run(tape) is EndReason.FINISHED
-    assert [state for state in tape.states if state != "running"] == [], "nobody waited"
+    assert [state for state in tape.states if state != "running"] == [
+        "paused after the draft", "paused after the commit", "paused after the draft",
+    ]  # fmt: skip
 
 
 def blocked_on(tape: Tape, steps: list[tuple[Callable[[], bool], Command]]) -> None:
