@@ -7,7 +7,7 @@ import pytest
 
 from engine.wire.events import Event, EventBase
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "events.md"
+PAGE = Path(__file__).resolve().parents[3] / "resources" / "docs" / "events.md"
 KINDS = get_args(Event)
 STAMPS = {"ordinal", "t_ns"}
 
