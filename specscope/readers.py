@@ -1,5 +1,7 @@
 """Whoever reads a run's events: the model of it, the report, a file of lines, a recording."""
 
+import errno
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -53,10 +55,10 @@ class RunReaders:
             self._recorder.consume(events)
             self._pass_on(self._recorder)
         self._model.consume(events)
+        self._write(events)
         for event in events:
             if isinstance(event, LogEmitted) and event.level == "error":
                 self.refusals.append(event.message)
-            self._write(event)
             self._show(event)
 
     def _pass_on(self, recorder: Recorder) -> None:
@@ -72,7 +74,8 @@ class RunReaders:
 
     def close(self, *, name: str = "") -> list[str]:
         """Finish what is being written; a sentence for each thing that could not be."""
-        self._close_events_file()
+        if self._events_file is not None:
+            self._events_file.close()
         problems = [self._file_problem] if self._file_problem else []
         if self._recorder is None:
             return problems
@@ -84,25 +87,22 @@ class RunReaders:
             Library().rename(self.session_path, name)
         return problems
 
-    def _write(self, event: Event) -> None:
+    def _write(self, events: Sequence[Event]) -> None:
         """A file that takes no more is told once; the run goes on without it."""
         if self._events_file is None:
             return
         try:
-            self._events_file.write(encode(event) + b"\n")
-        except OSError as error:
-            self._give_file_up(error)
-
-    def _close_events_file(self) -> None:
-        try:
-            if self._events_file is not None:
-                self._events_file.close()
+            lines = b"".join(encode(event) + b"\n" for event in events)
+            if self._events_file.write(lines) != len(lines):  # unbuffered: cut short by a full disk
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             self._give_file_up(error)
 
     def _give_file_up(self, error: OSError) -> None:
         self._file_problem = f"The events were not written whole: {error.strerror}."
         self._warn(self._file_problem)
+        if self._events_file is not None:
+            self._events_file.close()
         self._events_file = None
 
 
@@ -110,6 +110,6 @@ def _open(path: Path | None) -> BinaryIO | None:
     if path is None:
         return None
     try:
-        return path.open("wb")
+        return path.open("wb", buffering=0)  # so that a full disk is noticed at once
     except OSError as error:
         raise click.BadParameter(f"{path} cannot be written: {error.strerror}.") from error

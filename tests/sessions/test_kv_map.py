@@ -183,7 +183,7 @@ def slowly(events: list[Event], role: Role, n_blocks: int, block_size: int) -> l
     return grid
 
 
-@given(st.integers(0, 3), st.integers(1, 3), st.integers(0, 400), st.sampled_from(list(Role)))
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(0, 400), st.sampled_from(list(Role)))
 @settings(max_examples=25, deadline=None)
 def test_a_slow_reading_of_an_engines_events_agrees(
     gamma: int, batch: int, cut: int, role: Role

@@ -181,7 +181,7 @@ def test_consume_returns_at_once_while_the_file_is_held(tmp_path: Path) -> None:
         start = time.thread_time()
         for event in script(100):
             recorder.consume([event])
-        assert time.thread_time() - start < 0.5
+        assert time.thread_time() - start < 2.0
     recorder.close()
     assert stored(path) == script(100)
 

@@ -13,6 +13,6 @@ def test_help_names_every_command() -> None:
 
 def test_each_command_explains_itself() -> None:
     for name in main.commands:
-        result = CliRunner().invoke(main, [name, "-h"])
+        result = CliRunner().invoke(main, [name, "--help"])
         assert result.exit_code == 0
         assert "Usage:" in result.output
