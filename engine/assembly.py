@@ -86,9 +86,6 @@ def assemble(
     """
     from engine.models.loading import load_pair  # transformers takes seconds to import
 
-    if config.n_threads is not None:
-        torch.set_num_threads(config.n_threads)
-
     def progress(detail: str) -> None:
         emitter.say(EngineStateChanged(state=EngineState.LOADING, detail=detail))
 
