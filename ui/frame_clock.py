@@ -1,0 +1,164 @@
+"""FrameClock: the only timer. Thirty times a second: take events in, move the playhead, redraw what
+changed."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from sessions.snapshot import Snapshot
+from ui.analyst import Analyst, Digested
+from ui.moment import Moment
+from ui.panels.base import Empty, Panel
+from ui.view_state import ViewState
+
+FRAME_MS = 33
+TAKE_IN_MS = 8.0
+"""Of a frame: for taking events in. The rest is for drawing."""
+DRAW_MS = 14.0
+"""Of a frame: for panels. Those that are left over are drawn in the next."""
+
+
+class Scene(Protocol):
+    """What the clock drives: the open sessions, the panels that can be seen."""
+
+    def advance(self, budget_ms: float) -> bool:
+        """Take in what is due and move the playheads; whether anything is open."""
+        ...
+
+    def moment(self) -> Moment | None:
+        """What there is to show; None while nothing is open."""
+        ...
+
+    def visible_panels(self) -> Sequence[Panel]: ...
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """What a panel was last drawn from."""
+
+    seen: object = None
+    frame: int = -1000
+
+
+class FrameClock(QObject):
+    """Drives a scene. ``ticked`` follows every frame with the moment it showed, for the small
+    things that are no panels."""
+
+    ticked = Signal(object)  # Moment | None
+
+    def __init__(
+        self,
+        scene: Scene,
+        state: ViewState,
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.analyst = Analyst()
+        self.frame_ms: float = 0.0
+        """How long the last tick took."""
+        self._scene = scene
+        self._state = state
+        self._clock = clock
+        self._frame = 0
+        self._drawn: dict[str, _Drawn] = {}
+        self._turn = 0
+        self._later: list[tuple[float, Callable[[], None]]] = []
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(FRAME_MS)
+        self._timer.timeout.connect(self.tick)
+
+    def start(self) -> None:
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Stop ticking, and wait for the digest at hand."""
+        self._timer.stop()
+        self.analyst.close()
+
+    def forget(self) -> None:
+        """Draw everything anew: another session is shown."""
+        self._drawn.clear()
+
+    def after(self, seconds: float, act: Callable[[], None]) -> None:
+        """Call ``act`` at the first tick ``seconds`` from now."""
+        self._later.append((self._clock() + seconds, act))
+
+    def tick(self) -> None:
+        """One frame."""
+        begun = self._clock()
+        self._frame += 1
+        self._run_due(begun)
+        self._scene.advance(TAKE_IN_MS)
+        moment = self._scene.moment()
+        if moment is not None:
+            self._draw(moment, self._clock() + DRAW_MS / 1e3)
+        self.ticked.emit(moment)
+        self.frame_ms = (self._clock() - begun) * 1e3
+
+    def _run_due(self, now: float) -> None:
+        due = [act for moment, act in self._later if moment <= now]
+        if due:
+            self._later = [each for each in self._later if each[0] > now]
+            for act in due:
+                act()
+
+    def _draw(self, moment: Moment, deadline: float) -> None:
+        panels = {panel.key: panel for panel in self._scene.visible_panels()}
+        for digested in self.analyst.collect():
+            if digested.key in panels:
+                self._show(panels[digested.key], digested)
+        names = list(panels)
+        # Each frame begins with another panel, so that none starves when time is short.
+        self._turn = (self._turn + 1) % max(1, len(names))
+        for name in names[self._turn :] + names[: self._turn]:
+            panel = panels[name]
+            if self.analyst.is_busy(name) or not self._is_due(panel, moment):
+                continue
+            if self._clock() > deadline:
+                break
+            self._drawn[name] = _Drawn(self._seen_by(panel, moment), self._frame)
+            make = partial(panel.digest, moment, self._state.now)
+            digested_at_once = self.analyst.ask(name, make)
+            if digested_at_once is not None:
+                self._show(panel, digested_at_once)
+
+    def _is_due(self, panel: Panel, moment: Moment) -> bool:
+        drawn = self._drawn.get(panel.key)
+        if drawn is None:
+            panel.has_moved()
+            return True
+        if panel.has_moved():
+            return True
+        if self._seen_by(panel, moment) == drawn.seen:
+            return False
+        is_told = isinstance(drawn.seen, tuple) and drawn.seen[0] != self._state.version
+        return is_told or self._frame - drawn.frame >= panel.frames_per_draw
+
+    def _seen_by(self, panel: Panel, moment: Moment) -> tuple[object, ...]:
+        snapshots = (moment.snapshot, *(other.snapshot for other in moment.others))
+        lengths = tuple(_lengths(snapshot, panel.reads) for snapshot in snapshots)
+        return (self._state.version, id(moment.baseline), lengths)
+
+    def _show(self, panel: Panel, digested: Digested) -> None:
+        """An error of one panel is that panel's: the others go on."""
+        if digested.error is None:
+            panel.show_digest(digested.digest)
+            return
+        error = digested.error
+        panel.show_digest(Empty(f"This panel failed: {type(error).__name__}: {error}"))
+        if self.raises:
+            raise error
+
+    raises = False
+    """Whether a panel's error is raised, too: in tests."""
+
+
+def _lengths(snapshot: Snapshot, tables: Sequence[str]) -> tuple[int, ...]:
+    return tuple(len(snapshot.table(name)) for name in tables)

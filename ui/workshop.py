@@ -1,0 +1,77 @@
+"""Workshop: where the window gets its sessions from. The program above it says how: the window
+knows neither processes nor files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from sessions.recorder_status import RecorderStatus
+from sessions.session import Session
+from ui.run_order import RunOrder
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """One session of a run: its name and what it reads."""
+
+    name: str
+    session: Session
+    path: Path | None
+
+
+class RunningEngine(Protocol):
+    """An engine at work on a run. Nothing here blocks but ``close``."""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the process has connected. Until then there is no session."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Why it could not start, in sentences; empty while there is nothing to say."""
+        ...
+
+    def next_session(self) -> Started | None:
+        """The session that comes next, its prompts sent; None when there is no further one, or
+        the one before has not ended."""
+        ...
+
+    def recorder_status(self, started: Started) -> RecorderStatus | None:
+        """How the recording goes; None where nothing is recorded."""
+        ...
+
+    @property
+    def process_id(self) -> int | None: ...
+
+    def hang_up(self) -> None:
+        """Tell the engine to end, without waiting: its farewell comes as an event."""
+        ...
+
+    def close(self, *, patience_s: float = 1.0) -> None:
+        """End the engine if it has not: no process, thread or socket is left."""
+        ...
+
+
+class Workshop(Protocol):
+    def start(self, order: RunOrder) -> RunningEngine:
+        """Start an engine; returns at once. Raises SessionFileError where a recording cannot be
+        made."""
+        ...
+
+    def open(self, path: Path) -> Started:
+        """A stored session; quick, for its events are read by ``Session.advance``.
+
+        Raises:
+            SessionFileError: with a sentence; the file is as it was.
+        """
+        ...
+
+    def example(self) -> Path:
+        """The session that ships with the program."""
+        ...
+
+    def prompts(self) -> dict[str, Sequence[str]]:
+        """Example prompts by kind: json, code, prose."""
+        ...
