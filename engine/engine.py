@@ -12,6 +12,7 @@ from engine.models.base import CausalModel, Tokenizer
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
 from engine.sequence import Sequence, StopRules
+from engine.telemetry.nvml_device import cuda_uuid
 from engine.wire.commands import SubmitPrompt
 from engine.wire.config import ConfigError, RunConfig, check_gamma, check_sampling
 from engine.wire.events import Event, FinishReason, SettingsChanged
@@ -53,6 +54,12 @@ class Engine:
     @property
     def has_work(self) -> bool:
         return self._scheduler.has_work
+
+    @property
+    def gpu_uuid(self) -> str | None:
+        """As CUDA tells it, of the device that decodes; None on a CPU."""
+        device = self.target.model.device
+        return cuda_uuid(device) if device.type == "cuda" else None
 
     def submit(self, command: SubmitPrompt) -> int:
         """Queue a prompt and return its sequence_id.

@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import ExitStack
 from multiprocessing.connection import Client, Connection
 from types import FrameType
 from typing import TYPE_CHECKING, Protocol
@@ -188,15 +189,13 @@ class _Session:
         try:
             self.is_loading = True
             control.say_state(EngineState.LOADING, "starting")
-            from engine.telemetry.host_sampler import HostSampler
-
-            sampler = HostSampler(self._emitter)
-            try:
+            with ExitStack() as samplers:
                 if self._config.telemetry:
-                    sampler.start()
-                reason = control.run(self._load())
-            finally:
-                sampler.stop()
+                    self._sample_host(samplers)
+                loop = self._load()
+                if self._config.telemetry and loop.gpu_uuid is not None:
+                    self._sample_gpu(samplers, loop.gpu_uuid)
+                reason = control.run(loop)
             return SessionEnded(reason=reason, detail=control.shutdown_detail or ""), 0
         except ShutdownRequested:
             detail = control.shutdown_detail or ""
@@ -208,6 +207,16 @@ class _Session:
             return SessionEnded(reason=EndReason.FAILED, detail=traceback.format_exc()), EXIT_FAILED
         finally:
             self.is_loading = False
+
+    def _sample_host(self, samplers: ExitStack) -> None:
+        from engine.telemetry.host_sampler import HostSampler
+
+        samplers.enter_context(HostSampler(self._emitter))
+
+    def _sample_gpu(self, samplers: ExitStack, cuda_uuid: str) -> None:
+        from engine.telemetry.gpu_sampler import GpuSampler
+
+        samplers.enter_context(GpuSampler(self._emitter, cuda_uuid))
 
     def _load(self) -> Decoding:
         from engine.telemetry.spans import SpanRecorder

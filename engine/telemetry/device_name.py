@@ -1,8 +1,13 @@
 """What the machine's processor or GPU is called, found without loading torch."""
 
 import importlib.metadata
+import os
 import platform
 from pathlib import Path
+from typing import Any
+
+from engine.telemetry.nvml_device import NoSuchDevice, find_by_entry
+from engine.telemetry.visible_devices import VARIABLE, is_in_bus_order, visible_entry
 
 
 def torch_version() -> str:
@@ -29,16 +34,31 @@ def processor_name() -> str:
 
 
 def _gpu_name(device: str) -> str | None:
+    """As NVML calls what CUDA will show under that number; None where that is not to be known."""
     import pynvml
 
-    _, _, index = device.partition(":")
+    _, _, number = device.partition(":")
     try:
+        index = int(number or 0)
+        entry = visible_entry(index, os.environ.get(VARIABLE))
+        if entry is None:  # hidden from CUDA: torch will say so
+            return None
         pynvml.nvmlInit()
         try:
-            handle = pynvml.nvmlDeviceGetHandleByIndex(int(index or 0))
-            name = pynvml.nvmlDeviceGetName(handle)
+            if isinstance(entry, int) and not is_in_bus_order():
+                return _one_of(pynvml, entry)
+            return str(pynvml.nvmlDeviceGetName(find_by_entry(pynvml, entry).handle))
         finally:
             pynvml.nvmlShutdown()
-    except (pynvml.NVMLError, ValueError):  # no driver, no such device: torch will say so
+    except (pynvml.NVMLError, NoSuchDevice, ValueError):  # no driver, no such device
         return None
-    return str(name)
+
+
+def _one_of(nvml: Any, number: int) -> str | None:
+    """The name all GPUs have. Where they differ, CUDA's fastest-first numbers are not NVML's, and
+    which one it is shows only when torch has been loaded: then all of their names."""
+    handles = [
+        nvml.nvmlDeviceGetHandleByIndex(index) for index in range(int(nvml.nvmlDeviceGetCount()))
+    ]
+    names = dict.fromkeys(str(nvml.nvmlDeviceGetName(handle)) for handle in handles)
+    return " or ".join(names) if number < len(handles) else None

@@ -41,6 +41,10 @@ class Tape:
         self._step = -1
 
     @property
+    def gpu_uuid(self) -> str | None:
+        return None
+
+    @property
     def has_work(self) -> bool:
         return self.n_prompts > 0
 

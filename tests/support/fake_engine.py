@@ -50,6 +50,10 @@ class FakeEngine:
         self._n_output = 0
 
     @property
+    def gpu_uuid(self) -> str | None:
+        return None
+
+    @property
     def has_work(self) -> bool:
         return bool(self._text or self._waiting)
 

@@ -6,6 +6,7 @@ import pytest
 
 from engine.telemetry import device_name as module
 from engine.telemetry.device_name import device_name, processor_name, torch_version
+from tests.support.simulated_nvml import SimulatedGpu, SimulatedNvml
 
 
 def test_a_processor_has_a_name() -> None:
@@ -18,14 +19,42 @@ def test_a_torch_without_cuda_means_the_processor(monkeypatch: pytest.MonkeyPatc
     assert device_name("auto") == processor_name()
 
 
-def test_a_gpu_is_named_by_its_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+def on_a_machine(monkeypatch: pytest.MonkeyPatch, *gpus: SimulatedGpu) -> None:
+    """As if NVML knew these GPUs, and torch could use them."""
+    nvml = SimulatedNvml(*gpus)
     monkeypatch.setattr(module, "torch_version", lambda: "2.11.0")
-    monkeypatch.setattr(pynvml, "nvmlInit", lambda: None)
-    monkeypatch.setattr(pynvml, "nvmlShutdown", lambda: None)
-    monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByIndex", lambda index: f"Accelerator {index}")
-    monkeypatch.setattr(pynvml, "nvmlDeviceGetName", lambda handle: handle)
-    assert device_name("auto") == "Accelerator 0"
-    assert device_name("cuda:1") == "Accelerator 1"
+    for name in vars(SimulatedNvml):
+        if name.startswith("nvml"):
+            monkeypatch.setattr(pynvml, name, getattr(nvml, name))
+    for variable in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def test_a_gpu_is_named_by_its_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_machine(monkeypatch, SimulatedGpu("GPU-a", "Fast"), SimulatedGpu("GPU-b", "Fast"))
+    assert device_name("auto") == "Fast"
+    assert device_name("cuda:1") == "Fast"
+    assert device_name("cuda:2") == processor_name()
+
+
+def test_a_number_means_what_cuda_makes_visible(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_machine(monkeypatch, SimulatedGpu("GPU-a", "Old"), SimulatedGpu("GPU-b", "New"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-b,0")
+    assert device_name("auto") == "New"
+    assert device_name("cuda:1") == "Old or New", "CUDA may number them otherwise than NVML"
+    monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+    assert device_name("cuda:1") == "Old"
+    assert device_name("cuda:2") == processor_name()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert device_name("cuda") == processor_name()
+
+
+def test_a_mig_instance_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = SimulatedGpu("GPU-a")
+    gpu.instances = [SimulatedGpu("MIG-c", "NVIDIA H100 MIG 1g.10gb", whole=gpu)]
+    on_a_machine(monkeypatch, gpu)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-c")
+    assert device_name("auto") == "NVIDIA H100 MIG 1g.10gb"
 
 
 def test_without_a_driver_it_is_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:

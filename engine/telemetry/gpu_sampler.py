@@ -1,0 +1,137 @@
+"""A thread that reads the GPU through NVML at a fixed rate, each reading with its own state."""
+
+import threading
+from types import TracebackType
+from typing import Any
+
+from engine.telemetry.capture_gate import CAPTURE_GATE, CaptureGate
+from engine.telemetry.emitter import Emitter
+from engine.telemetry.gpm_counters import GpmCounters
+from engine.telemetry.nvml_device import NoSuchDevice, NvmlDevice, find_by_cuda_uuid
+from engine.telemetry.nvml_readings import DeviceGone, Values, read_all
+from engine.wire.events import GpuSampled, LogEmitted
+
+RETRY_S = 5.0
+"""After the device was lost: how long until it is looked for again."""
+
+
+class GpuSampler:
+    """Says ``GpuSampled`` at ``rate_hz`` from ``start`` to ``stop``; also a context manager.
+
+    What cannot be read is None in the sample, which says why. When NVML itself fails (no driver,
+    the GPU fell off the bus, the driver was replaced) samples cease, one ``LogEmitted`` tells why,
+    and the device is looked for again every few seconds.
+    """
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        cuda_uuid: str,
+        *,
+        rate_hz: float = 10.0,
+        retry_s: float = RETRY_S,
+        nvml: Any = None,
+        gate: CaptureGate = CAPTURE_GATE,
+    ) -> None:
+        """
+        Args:
+            cuda_uuid: as CUDA tells it, see ``nvml_device.cuda_uuid``.
+            nvml: the module to ask; None for pynvml.
+            gate: no reading is made while a capture holds it.
+        """
+        if not rate_hz > 0:
+            raise ValueError(f"the sampling rate is {rate_hz} Hz: give a number above 0")
+        if nvml is None:
+            import pynvml
+
+            nvml = pynvml
+        self._nvml = nvml
+        self._emitter = emitter
+        self._uuid = cuda_uuid
+        self._interval_s = 1.0 / rate_hz
+        self._retry_s = retry_s
+        self._gate = gate
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._has_complained = False
+
+    def start(self) -> None:
+        """Start sampling. Starting twice is an error."""
+        if self._thread is not None:
+            raise RuntimeError("the sampler is already running")
+        self._stopping.clear()
+        self._thread = threading.Thread(target=self._run, name="gpu-sampler", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop and wait for the thread. Does nothing when not running."""
+        if self._thread is not None:
+            self._stopping.set()
+            self._thread.join()
+            self._thread = None
+
+    def __enter__(self) -> "GpuSampler":
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self._sample_device()
+            except (self._nvml.NVMLError, DeviceGone, NoSuchDevice, OSError) as error:
+                if not self._has_complained:
+                    self._has_complained = True
+                    message = f"The GPU cannot be sampled: {error}"
+                    self._emitter.say(LogEmitted(level="warning", message=message))
+                self._stopping.wait(self._retry_s)
+
+    def _sample_device(self) -> None:
+        """Until told to stop; what ends it earlier is raised."""
+        self._nvml.nvmlInit()
+        try:
+            device = find_by_cuda_uuid(self._nvml, self._uuid)
+            counters = self._open_counters(device)
+            try:
+                while counters is not None and not self._stopping.wait(self._interval_s):
+                    with self._gate.reading() as may_read:
+                        sample = self._read(device, counters) if may_read else None
+                    if sample is not None:
+                        self._emitter.say(sample)
+            finally:
+                if counters is not None:
+                    counters.close()
+        finally:
+            self._shut_down()
+
+    def _open_counters(self, device: NvmlDevice) -> GpmCounters | None:
+        """None when told to stop before no capture was going on."""
+        while not self._stopping.is_set():
+            with self._gate.reading() as may_read:
+                if may_read:
+                    return GpmCounters(self._nvml, device, pause=self._stopping.wait)
+            self._stopping.wait(self._interval_s)
+        return None
+
+    def _read(self, device: NvmlDevice, counters: GpmCounters) -> GpuSampled:
+        readings, missing = read_all(self._nvml, device)
+        counted, uncounted = counters.read()
+        values: Values = {**readings, **counted}
+        return GpuSampled(
+            device_uuid=device.uuid,
+            missing=(*missing, *uncounted),
+            **values,  # type: ignore[arg-type]  # whole numbers where the field is one
+        )
+
+    def _shut_down(self) -> None:
+        try:
+            self._nvml.nvmlShutdown()
+        except self._nvml.NVMLError:  # a library that was lost is shut down already
+            return
