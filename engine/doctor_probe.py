@@ -5,6 +5,7 @@ A process of its own, so that whoever asks stays free of torch, and survives a t
 
 import importlib.metadata
 import json
+import os
 import sys
 import warnings
 from typing import Any
@@ -66,11 +67,38 @@ def _nvml_facts() -> dict[str, Any]:
         return {"error": str(error), "is_without_driver": True}
     try:
         driver = pynvml.nvmlSystemGetDriverVersion()
-        return {"driver": str(driver), "n_devices": int(pynvml.nvmlDeviceGetCount())}
+        n_devices = int(pynvml.nvmlDeviceGetCount())
+        readings = _reading_facts(pynvml) if n_devices else {}
+        return {"driver": str(driver), "n_devices": n_devices, **readings}
     except pynvml.NVMLError as error:
         return {"error": str(error)}
     finally:
         pynvml.nvmlShutdown()
+
+
+def _reading_facts(nvml: Any) -> dict[str, Any]:
+    """What can be read of the device that "auto" decodes on, and "field: reason" for the rest."""
+    from engine.telemetry.gpm_counters import METRICS, GpmCounters
+    from engine.telemetry.nvml_device import NoSuchDevice, find_by_entry
+    from engine.telemetry.nvml_readings import DeviceGone, read_all
+    from engine.telemetry.visible_devices import VARIABLE, visible_entry
+
+    entry = visible_entry(0, os.environ.get(VARIABLE))
+    if entry is None:
+        return {"readings_error": f"{VARIABLE} hides every device"}
+    try:
+        device = find_by_entry(nvml, entry)
+        values, missing = read_all(nvml, device)
+        counters = GpmCounters(nvml, device)
+        counters.close()
+    except (NoSuchDevice, DeviceGone, nvml.NVMLError) as error:
+        return {"readings_error": str(error)}
+    return {
+        "readings": [field for field, value in values.items() if value is not None],
+        "missing_readings": missing,
+        "counters": [field for field in METRICS if field not in counters.reasons],
+        "missing_counters": [f"{field}: {why}" for field, why in counters.reasons.items()],
+    }
 
 
 def _nvtx_facts() -> dict[str, Any]:

@@ -24,6 +24,7 @@ from engine.wire.program import engine_command, engine_environment
 from specscope.commands.models import user_data_folder
 
 _PROBE_SECONDS = 120
+_NO_READINGS = "these GPU readings are left out; decoding does not need them"
 _SUPPORTED_PYTHON = ((3, 11), (3, 14))  # from, below
 
 
@@ -69,6 +70,7 @@ def examine() -> list[Finding]:
         _transformers(facts),
         _device(facts.get("torch", {}), facts.get("nvml", {})),
         _nvml(facts.get("nvml", {})),
+        *_counters(facts.get("nvml", {})),
         _nvtx(facts.get("nvtx", {})),
         _tool("nsys", "Nsight Systems", "for timelines of a run"),
         _tool("ncu", "Nsight Compute", "for single kernels"),
@@ -150,12 +152,33 @@ def _device(facts: Mapping[str, Any], nvml: Mapping[str, Any]) -> Finding:
 def _nvml(facts: Mapping[str, Any]) -> Finding:
     if "driver" in facts:
         detail = f"driver {facts['driver']}, {facts['n_devices']} device(s)"
+        problem = facts.get("readings_error")
+        if problem:
+            return Finding("NVML", State.BROKEN, f"{detail}; {problem}", _NO_READINGS)
+        missing = facts.get("missing_readings") or []
+        if missing:
+            return Finding("NVML", State.MISSING, f"{detail}; {', '.join(missing)}", _NO_READINGS)
         return Finding("NVML", State.OK, detail)
     error = str(facts.get("error", "not asked"))
     if facts.get("is_without_driver"):
         remedy = "GPU readings are left out; install the NVIDIA driver to have them"
         return Finding("NVML", State.MISSING, error, remedy)
     return Finding("NVML", State.BROKEN, error, "reinstall it: pip install nvidia-ml-py")
+
+
+def _counters(facts: Mapping[str, Any]) -> list[Finding]:
+    """The hardware's counters of a GPU; nothing is said of a machine without one."""
+    missing = facts.get("missing_counters")
+    if missing is None:
+        return []
+    part = "GPU counters"
+    if not missing:
+        return [Finding(part, State.OK, "SMs, tensor cores and memory, through GPM")]
+    if any("no permission" in each for each in missing):
+        remedy = "ask for access to the GPU's performance counters, or do without these three"
+    else:
+        remedy = "Hopper and later have them, outside some MIG modes; nothing else needs them"
+    return [Finding(part, State.MISSING, ", ".join(missing), remedy)]
 
 
 def _nvtx(facts: Mapping[str, Any]) -> Finding:

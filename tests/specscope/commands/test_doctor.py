@@ -78,6 +78,23 @@ def test_a_machine_with_a_gpu(facts):
     assert found["NVML"].state is State.OK
 
 
+def test_what_can_be_read_of_a_gpu(facts):
+    facts["nvml"] = {"driver": "570.1", "n_devices": 1, "missing_readings": [],
+                     "missing_counters": []}  # fmt: skip
+    found = findings()
+    assert found["NVML"].state is State.OK
+    assert found["GPU counters"].state is State.OK
+    facts["nvml"]["missing_readings"] = ["power_mw: no permission"]
+    facts["nvml"]["missing_counters"] = ["sm_active_pct: no permission"]
+    found = findings()
+    assert found["NVML"].detail == "driver 570.1, 1 device(s); power_mw: no permission"
+    assert "performance counters" in found["GPU counters"].remedy
+    facts["nvml"]["missing_counters"] = ["sm_active_pct: not supported"]
+    assert "Hopper" in findings()["GPU counters"].remedy
+    facts["nvml"]["readings_error"] = "GPU is lost"
+    assert findings()["NVML"].state is State.BROKEN
+
+
 @pytest.mark.parametrize(("cuda", "word"), [(None, "CPU build"), ("12.8", "driver")])
 def test_a_gpu_that_torch_does_not_see(facts, cuda, word):
     facts["torch"]["cuda_version"] = cuda
