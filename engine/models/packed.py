@@ -1,10 +1,10 @@
 """CPU: linear layers whose weights are laid out once for narrow batches.
 
 A product with the weight as it is stored is tuned for one row or for many; in between, where
-verification lives, two other layouts are often faster: the weight turned (columns side by side, for
-small matrices), and oneDNN's own packing (for large ones). Which of the three depends on the
-processor and on the shape, so it is measured once per shape when a model is loaded. They differ in
-the last bits.
+verification lives, other layouts are often faster: the weight turned (columns side by side, for
+small matrices), oneDNN's own packing (for large ones), and half precision where a weight fits it.
+Which one depends on the processor and on the shape, so it is measured once per shape when a model
+is loaded. They differ in the last bits.
 """
 
 import time
@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import nn
 from torch.nn import functional
+
+from engine.models.half import HalfLinear, fits_half, is_half_available
 
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
@@ -101,6 +103,8 @@ def pack_where_faster(group: Sequence[PlainLinear]) -> list[Linear]:
     layouts: list[Callable[[PlainLinear], Linear]] = [TurnedLinear]
     if is_packing_available():
         layouts.append(PackedLinear)
+    if is_half_available() and all(fits_half(plain.weight) for plain in group):
+        layouts.append(HalfLinear)
     candidates: list[Sequence[Linear]] = [sample]
     candidates += [[layout(plain) for plain in sample] for layout in layouts]
     totals = [0] * len(candidates)

@@ -12,7 +12,7 @@ from engine.models.packed import is_packing_available, pack_modules
 from engine.models.pretrained_forward import TransformersForward, own_logits
 from engine.models.probe import N_PROBE_FORWARDS, Forward, ProbeResult, agrees, run_probe
 from engine.models.straight import StraightForward, is_straight
-from engine.models.tuning import choose_threads, cpu_threads, pack_straight
+from engine.models.tuning import choose_threads, cpu_threads, likely_threads, pack_straight
 from engine.theory.shape import ModelShape
 from engine.wire.config import ConfigError
 
@@ -62,14 +62,14 @@ class PretrainedModel:
         with torch.inference_mode():
             if packed:
                 self._straighten(module, calls, reference)
+                # Packed as it will run if it is small; that decides how many threads pay.
+                self._pack(module, n_threads or likely_threads(n_parameters))
             if self.device.type == "cpu":
                 self._n_threads = n_threads or choose_threads(
                     self._forward, n_parameters=n_parameters, n_ids=self._n_ids
                 )
                 plural = "" if self._n_threads == 1 else "s"
                 self.notes += (f"{self._n_threads} CPU thread{plural}",)
-            if packed:
-                self._pack(module)
 
     def forward(self, batch: ForwardBatch, store: KvStore, *, n_logits: int) -> torch.Tensor:
         """See CausalModel."""
@@ -116,12 +116,12 @@ class PretrainedModel:
         else:
             self._forward = plain
 
-    def _pack(self, module: Any) -> None:
+    def _pack(self, module: Any, n_threads: int) -> None:
         """Pack the linear layers that are faster so."""
         can_pack = self.device.type == "cpu" and self.dtype == torch.float32
         if not can_pack or not is_packing_available():
             return
-        with cpu_threads(self._n_threads):
+        with cpu_threads(n_threads):
             if isinstance(self._forward, StraightForward):
                 n_packed = pack_straight(self._forward)
             else:

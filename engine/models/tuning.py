@@ -39,6 +39,11 @@ def pack_straight(forward: StraightForward) -> int:
     return n_packed
 
 
+def likely_threads(n_parameters: int) -> int:
+    """How many CPU threads a model of that size will probably be given."""
+    return 1 if n_parameters <= _MAX_MEASURED_PARAMETERS else ALL_THREADS
+
+
 def choose_threads(forward: Forward, *, n_parameters: int, n_ids: int) -> int:
     """How many CPU threads decode fastest: one, as small models want, or all torch would use."""
     n_all = ALL_THREADS

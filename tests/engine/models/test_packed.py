@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from engine.models import packed
+from engine.models.half import HalfLinear, is_half_available
 from engine.models.packed import (
     PackedLinear,
     PlainLinear,
@@ -18,7 +19,19 @@ needs_packing = pytest.mark.skipif(
 )
 
 
-LAYOUTS = [pytest.param(PackedLinear, marks=needs_packing), TurnedLinear]
+needs_half = pytest.mark.skipif(
+    not is_half_available(), reason="this torch cannot multiply with half precision"
+)
+LAYOUTS = [
+    pytest.param(PackedLinear, marks=needs_packing),
+    pytest.param(HalfLinear, marks=needs_half),
+    TurnedLinear,
+]
+
+
+def as_stored(*shape):
+    """Numbers as a bfloat16 checkpoint holds them, widened to fp32."""
+    return torch.randn(*shape).bfloat16().float()
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -26,7 +39,7 @@ LAYOUTS = [pytest.param(PackedLinear, marks=needs_packing), TurnedLinear]
 @pytest.mark.parametrize("n_rows", range(1, 10))
 def test_the_same_product(n_rows, has_bias, layout):
     torch.manual_seed(n_rows)
-    plain = PlainLinear(torch.randn(48, 40), torch.randn(48) if has_bias else None)
+    plain = PlainLinear(as_stored(48, 40), torch.randn(48) if has_bias else None)
     for rows in (torch.randn(2, n_rows, 40), torch.randn(n_rows, 40)):
         torch.testing.assert_close(layout(plain)(rows), plain(rows), rtol=1e-5, atol=1e-5)
 
@@ -36,7 +49,7 @@ def test_the_fastest_layout_is_taken(monkeypatch, layout):
     monkeypatch.setattr(
         packed, "_pass_ns", lambda layers, rows: 1 if type(layers[0]) is layout else 2
     )
-    group = [PlainLinear(torch.randn(8, 8)) for _ in range(10)]
+    group = [PlainLinear(as_stored(8, 8)) for _ in range(10)]
     assert {type(linear) for linear in packed.pack_where_faster(group)} == {layout}
 
 
