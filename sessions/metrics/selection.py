@@ -1,4 +1,4 @@
-"""Which part of a session a metric is about: all of it, one sequence, a window of steps."""
+"""Which part of a session a metric is about: all, some of its sequences, a window of steps."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,13 @@ from sessions.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``sequence_id`` None is every sequence; steps from ``first_step`` to ``last_step``, both
-    included, None being the newest."""
+    """``sequence_id`` None is every sequence, or with ``sequence_ids`` each of those; steps from
+    ``first_step`` to ``last_step``, both included, None being the newest."""
 
     sequence_id: int | None = None
     first_step: int = 0
     last_step: int | None = None
+    sequence_ids: tuple[int, ...] | None = None
 
     @property
     def is_everything(self) -> bool:
@@ -27,8 +28,8 @@ class Selection:
         if self.is_everything:
             return slice(None)
         mask = self._steps_mask(table["step"])
-        if self.sequence_id is not None:
-            mask &= table["sequence_id"] == self.sequence_id
+        if not self._has_all_sequences:
+            mask &= self._sequences_mask(table["sequence_id"])
         return mask
 
     def span_rows(self, snapshot: Snapshot) -> slice | Array:
@@ -38,9 +39,21 @@ class Selection:
             return slice(None)
         steps = snapshot.spans["step"]
         mask = self._steps_mask(steps)
-        if self.sequence_id is not None:
+        if not self._has_all_sequences:
             drafts = snapshot.drafts
-            mask &= np.isin(steps, drafts["step"][drafts["sequence_id"] == self.sequence_id])
+            mask &= np.isin(steps, drafts["step"][self._sequences_mask(drafts["sequence_id"])])
+        return mask
+
+    @property
+    def _has_all_sequences(self) -> bool:
+        return self.sequence_id is None and self.sequence_ids is None
+
+    def _sequences_mask(self, ids: Array) -> Array:
+        mask: Array = np.ones(len(ids), np.bool_)
+        if self.sequence_id is not None:
+            mask &= ids == self.sequence_id
+        if self.sequence_ids is not None:
+            mask &= np.isin(ids, np.array(self.sequence_ids, np.int64))
         return mask
 
     def _steps_mask(self, steps: Array) -> Array:

@@ -43,3 +43,17 @@ def test_spans_are_those_of_the_steps_the_sequence_took_part_in() -> None:
     splits = [time_split(snapshot, Selection(sequence_id)) for sequence_id in (0, 1, None)]
     assert [split.n_steps if split else None for split in splits] == [2, 2, 3]
     assert time_split(snapshot, Selection(7)) is None
+
+
+def test_several_sequences_are_one_part() -> None:
+    script = script_of_two()
+    script.sequence("ef")
+    script.step(2, drafted=4, accepted=3)  # step 3
+    snapshot = snapshot_of(script.events)
+    some = [Selection(sequence_ids=ids) for ids in ((0, 2), (1,), (), (0, 1, 2))]
+    assert not any(selection.is_everything for selection in some)
+    assert [count(snapshot, selection).n_accepted for selection in some] == [9, 2, 0, 11]
+    splits = [time_split(snapshot, selection) for selection in some]
+    assert [split.n_steps if split else None for split in splits] == [3, 2, None, 4]
+    late = Selection(sequence_ids=(0, 2), first_step=1, last_step=2)
+    assert count(snapshot, late).n_accepted == 2
