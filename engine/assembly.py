@@ -28,6 +28,7 @@ from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
 from engine.speaker import StepSpeaker
 from engine.telemetry.emitter import Emitter
+from engine.telemetry.kernel_recorder import KernelRecorder
 from engine.telemetry.spans import CudaTimer, SpanRecorder
 from engine.text import TokenTexts
 from engine.wire.config import RunConfig
@@ -120,6 +121,10 @@ def put_together(
         say=emitter.say,
         now_ns=emitter.now_ns,
     )
+    kernels = KernelRecorder(
+        emitter, is_cuda=parts.target.device.type == "cuda", every=config.kernels_every
+    )
+    spans.kernels = kernels
     gamma = config.gamma if config.draft != "none" else 0
     loop = DecodeLoop(
         target=target,
@@ -127,7 +132,7 @@ def put_together(
         gamma=make_gamma(gamma, max_gamma=config.max_gamma),
         sampling=SamplingParams(config.temperature, config.top_k, config.top_p),
         scheduler=scheduler,
-        speaker=StepSpeaker(texts, emitter.say),
+        speaker=StepSpeaker(texts, emitter.say, is_profiled=lambda: spans.is_profiling),
         spans=spans,
         rest=rest,
     )
@@ -137,6 +142,7 @@ def put_together(
         draft_model=parts.draft,
         tokenizer=parts.tokenizer,
         loop=loop,
+        kernels=kernels,
         say=emitter.say,
         now_ns=emitter.now_ns,
     )

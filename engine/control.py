@@ -9,6 +9,7 @@ from engine.wire.commands import (
     CloseQueue,
     Command,
     Pause,
+    RecordKernels,
     Resume,
     SetGamma,
     SetSampling,
@@ -34,6 +35,7 @@ class Decoding(Protocol):
     def submit(self, command: SubmitPrompt) -> int: ...
     def set_gamma(self, gamma: int | str) -> None: ...
     def set_sampling(self, temperature: float, *, top_k: int, top_p: float) -> None: ...
+    def record_kernels(self, n_steps: int) -> None: ...
     def stop(self, sequence_id: int) -> None: ...
     def step(self) -> None: ...
     def abandon(self) -> None: ...
@@ -187,6 +189,8 @@ class Control:
                 case SetSampling():
                     check_sampling(command.temperature, command.top_k, command.top_p)
                     loop.set_sampling(command.temperature, top_k=command.top_k, top_p=command.top_p)
+                case RecordKernels():
+                    loop.record_kernels(command.n_steps)
                 case StopSequence():
                     loop.stop(command.sequence_id)
         except (ValueError, LookupError) as error:

@@ -12,6 +12,7 @@ from engine.models.base import CausalModel, Tokenizer
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
 from engine.sequence import Sequence, StopRules
+from engine.telemetry.kernel_recorder import KernelRecorder
 from engine.telemetry.nvml_device import cuda_uuid
 from engine.wire.commands import SubmitPrompt
 from engine.wire.config import ConfigError, RunConfig, check_gamma, check_sampling
@@ -30,6 +31,7 @@ class Engine:
         draft_model: CausalModel | None,
         tokenizer: Tokenizer,
         loop: DecodeLoop,
+        kernels: KernelRecorder,
         say: Callable[[Event], None],
         now_ns: Callable[[], int],
     ) -> None:
@@ -39,6 +41,7 @@ class Engine:
         self.tokenizer = tokenizer
         self.calibration: Calibration | None = None
         self._loop = loop
+        self._kernels = kernels
         self._scheduler: Scheduler = loop.scheduler
         self._say = say
         self._now_ns = now_ns
@@ -127,6 +130,10 @@ class Engine:
         check_sampling(temperature, top_k, top_p)
         self._loop.sampling = SamplingParams(temperature, top_k, top_p)
         self._say_settings()
+
+    def record_kernels(self, n_steps: int) -> None:
+        """Of the next steps. Raises ConfigError when out of range, or impossible here."""
+        self._kernels.record(n_steps)
 
     def stop(self, sequence_id: int) -> None:
         """End one sequence. Raises ConfigError when there is none of that number."""

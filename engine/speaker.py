@@ -13,11 +13,19 @@ from engine.wire.events import DraftProposed, DraftVerified, Event, StepCommitte
 
 
 class StepSpeaker:
-    """Says the three events of a step for each of its sequences."""
+    """Says the three events of a step for each of its sequences; ``is_profiled`` tells whether the
+    kernels of the step that runs are being recorded."""
 
-    def __init__(self, texts: TokenTexts, say: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        texts: TokenTexts,
+        say: Callable[[Event], None],
+        *,
+        is_profiled: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._texts = texts
         self._say = say
+        self._is_profiled = is_profiled
 
     def proposed(self, step: int, plans: Items[Plan], drafts: Items[Draft]) -> None:
         for plan, draft in zip(plans, drafts, strict=True):
@@ -108,5 +116,6 @@ class StepSpeaker:
                 token_texts=commit.texts,
                 origins=commit.origins,
                 step_ns=step_ns,
+                is_profiled=self._is_profiled(),
             )
         )

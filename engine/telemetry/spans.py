@@ -6,6 +6,8 @@ from typing import Any, Protocol
 import nvtx
 
 from engine.telemetry.emitter import Emitter
+from engine.telemetry.kernel_recorder import KernelRecorder
+from engine.telemetry.kernel_trace import SpanBounds
 from engine.wire.events import Role, SpansMeasured
 
 DOMAIN = "specscope"
@@ -154,15 +156,24 @@ class SpanRecorder:
         self.now_ns = emitter.now_ns
         self.clock = emitter.clock
         self.gpu_timer = gpu_timer
+        self.kernels: KernelRecorder | None = None
         self.opened: list[Span] = []  # innermost last
         self.spans: list[Span] = []  # since the last flush, in the order opened
 
     def span(self, name: str, role: Role | None = None) -> Span:
         """A span to enter with ``with``; ``name`` is one of ``SPAN_NAMES``, else KeyError."""
+        if name == STEP and self.kernels is not None:
+            self.kernels.begin_step()
         return Span(self, name, role, self._attributes[name])
 
+    @property
+    def is_profiling(self) -> bool:
+        """Whether the kernels of the step that runs are being recorded."""
+        return self.kernels is not None and self.kernels.is_recording
+
     def flush(self, step: int) -> None:
-        """Say ``SpansMeasured`` for the spans closed since the last flush, and forget them.
+        """Say ``SpansMeasured`` for the spans closed since the last flush, and forget them; then
+        ``KernelsRecorded`` if the step was recorded.
 
         To be called after the step's own span has closed, when the host has waited for the device.
         A span that is still open stays for the next flush: its length is not known yet. Says
@@ -170,8 +181,14 @@ class SpanRecorder:
         """
         closed = [span for span in self.spans if span.end is not None]
         self.spans = [span for span in self.spans if span.end is None]
-        if not closed:
-            return
+        if closed:
+            self._say(step, closed)
+        if self.kernels is not None:
+            zero = self._emitter.start_ns
+            bounds = [SpanBounds(span.start - zero, (span.end or 0) - zero) for span in closed]
+            self.kernels.end_step(step, bounds)
+
+    def _say(self, step: int, closed: list[Span]) -> None:
         zero = self._emitter.start_ns
         self._emitter.say(
             SpansMeasured(

@@ -30,6 +30,12 @@ class SetSampling(CommandBase, frozen=True, kw_only=True, tag="SetSampling"):
     top_p: float = 1.0
 
 
+class RecordKernels(CommandBase, frozen=True, kw_only=True, tag="RecordKernels"):
+    """Record the kernels of the next steps; 0 takes back what was asked for."""
+
+    n_steps: int = 1
+
+
 class Pause(CommandBase, frozen=True, kw_only=True, tag="Pause"):
     """Rest at the next resting point: after a draft, or after a commit."""
 
@@ -55,6 +61,7 @@ Command = (
     | CloseQueue
     | SetGamma
     | SetSampling
+    | RecordKernels
     | Pause
     | Resume
     | StepOnce

@@ -7,6 +7,8 @@ import msgspec
 
 MAX_GAMMA = 32
 MAX_BATCH = 32
+MAX_RECORDED_STEPS = 1000
+"""The most steps whose kernels one command may ask for: each says thousands of kernels."""
 BLOCK_SIZES = (16, 32)
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 ALLOCATIONS = ("paged", "contiguous")
@@ -71,6 +73,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
     n_threads: int | None = None  # CPU threads; None: torch's own choice
     calibrate: bool = True
     telemetry: bool = True  # host and GPU samples
+    kernels_every: int = 0  # record the kernels of every so many steps; 0: of none
     trust_remote_code: bool = False
 
     def __post_init__(self) -> None:
@@ -99,6 +102,10 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(f"the block pool has {self.n_blocks} blocks: give 1 or more.")
         if self.dtype not in DTYPES:
             raise ConfigError(f"dtype is {self.dtype!r}: give one of {', '.join(DTYPES)}.")
+        if self.kernels_every < 0:
+            raise ConfigError(
+                f"kernels-every is {self.kernels_every}: give 0 (none) or a number of steps."
+            )
         if self.n_threads is not None and self.n_threads < 1:
             raise ConfigError(f"threads is {self.n_threads}: give 1 or more.")
         if any(not stop for stop in self.stop_strings):

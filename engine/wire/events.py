@@ -247,6 +247,7 @@ class StepCommitted(EventBase, frozen=True, kw_only=True, tag="StepCommitted"):
     token_texts: tuple[str, ...]  # a character split over tokens shows with its last one
     origins: tuple[Origin, ...]
     step_ns: int  # wall time of the engine's step up to this commit
+    is_profiled: bool = False  # its kernels were recorded, which slows a step down
 
 
 # --- cache ----------------------------------------------------------------------------------------
@@ -295,12 +296,17 @@ class SpansMeasured(EventBase, frozen=True, kw_only=True, tag="SpansMeasured"):
 
 
 class KernelsRecorded(EventBase, frozen=True, kw_only=True, tag="KernelsRecorded"):
+    """What ran on the device in one step, nodes of a graph included; on a CPU, the outermost
+    operators. In the order begun."""
+
     step: int
     names: tuple[str, ...]
-    streams: tuple[int, ...]
-    start_ns: tuple[int, ...]
+    streams: tuple[int, ...]  # of the device; on a CPU threads, 0 the one that decodes
+    start_ns: tuple[int, ...]  # on the clock of t_ns
     duration_ns: tuple[int, ...]
     span_indexes: tuple[int, ...]  # into the step's SpansMeasured; -1: outside all
+    recording_ns: int = 0  # what opening, closing and reading the trace took
+    clock_error_ns: int | None = None  # start_ns is right give or take this much
 
 
 class HostSampled(EventBase, frozen=True, kw_only=True, tag="HostSampled"):

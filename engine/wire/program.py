@@ -17,4 +17,6 @@ def engine_environment() -> dict[str, str]:
     """This environment, so that a profiler watching this process sees the engine too, with our
     packages to be found."""
     python_path = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, "PYTHONPATH": python_path}
+    # Kineto writes a line to standard error whenever a trace begins or ends.
+    quiet = {"KINETO_LOG_LEVEL": "6"} if "KINETO_LOG_LEVEL" not in os.environ else {}
+    return {**os.environ, **quiet, "PYTHONPATH": python_path}

@@ -9,6 +9,7 @@ from engine.wire.commands import (
     CloseQueue,
     Command,
     Pause,
+    RecordKernels,
     Resume,
     SetGamma,
     SetSampling,
@@ -60,6 +61,9 @@ class Tape:
 
     def set_sampling(self, temperature: float, *, top_k: int, top_p: float) -> None:
         self.done.append(f"sampling {temperature} {top_k} {top_p}")
+
+    def record_kernels(self, n_steps: int) -> None:
+        self.done.append(f"record {n_steps}")
 
     def stop(self, sequence_id: int) -> None:
         if sequence_id:
@@ -129,6 +133,7 @@ def test_what_changes_the_batch_waits_for_the_commit() -> None:
     changes = [
         SetGamma(gamma="auto"),
         SetSampling(temperature=0.5, top_k=3, top_p=0.9),
+        RecordKernels(n_steps=2),
         prompt("b"),
         StopSequence(sequence_id=0),
         CloseQueue(),
@@ -138,7 +143,7 @@ def test_what_changes_the_batch_waits_for_the_commit() -> None:
     assert tape.control.run(tape) is EndReason.FINISHED
     assert tape.done == [
         "submit a", "draft 0", "commit 0", "at commit",
-        "gamma auto", "sampling 0.5 3 0.9", "submit b", "stop",
+        "gamma auto", "sampling 0.5 3 0.9", "record 2", "submit b", "stop",
     ]  # fmt: skip
 
 

@@ -9,9 +9,11 @@ from engine.wire.config import ConfigError
 from engine.wire.events import (
     CalibrationMeasured,
     FinishReason,
+    KernelsRecorded,
     SequenceFinished,
     SequenceStarted,
     SettingsChanged,
+    StepCommitted,
 )
 from tests.support.running_engine import RunningEngine, greedy
 from tests.support.toy_model import ToyModel, ToyTokenizer
@@ -77,6 +79,30 @@ def test_gamma_can_change_between_steps() -> None:
     assert running.proposed()[4].gamma_alpha is not None
     assert [event.gamma for event in running.all(SettingsChanged)] == ["0", "1", "8", "auto"]
     assert running.output() == TEXT
+
+
+def test_kernels_of_steps_asked_for() -> None:
+    running = running_of()
+    running.submit(PROMPT)
+    running.step()
+    running.engine.record_kernels(2)
+    running.run()
+    recorded = running.all(KernelsRecorded)
+    assert [event.step for event in recorded] == [1, 2]
+    marks = [event.step for event in running.all(StepCommitted) if event.is_profiled]
+    assert marks == [1, 2]
+    for event in recorded:
+        assert "aten::softmax" in event.names or "aten::argmax" in event.names
+        assert len(event.names) > len([index for index in event.span_indexes if index < 0])
+        assert event.recording_ns > 0
+    assert running.output() == TEXT, "looking changes nothing"
+
+
+def test_kernels_of_every_second_step() -> None:
+    running = running_of(kernels_every=2)
+    running.run(PROMPT)
+    steps = [event.step for event in running.all(KernelsRecorded)]
+    assert steps == list(range(1, len(running.all(StepCommitted)), 2))
 
 
 def test_sampling_can_change_between_steps() -> None:

@@ -69,6 +69,9 @@ class FakeEngine:
     def set_sampling(self, temperature: float, *, top_k: int, top_p: float) -> None:
         self._say(SettingsChanged(gamma="2", temperature=temperature, top_k=top_k, top_p=top_p))
 
+    def record_kernels(self, n_steps: int) -> None:
+        """There are none."""
+
     def stop(self, sequence_id: int) -> None:
         if not self._text or sequence_id != self._sequence_id:
             raise ConfigError(f"there is no sequence {sequence_id}.")

@@ -13,6 +13,7 @@ from engine.wire.events import (
     SessionEnded,
     SessionStarted,
     SpansMeasured,
+    StepCommitted,
 )
 from tests.support.cache_rules import CacheRules
 from tests.support.sequence_rules import SequenceRules
@@ -105,7 +106,9 @@ class SpanRules:
 
     def __init__(self, sequences: SequenceRules) -> None:
         self._sequences = sequences
-        self._measured: set[int] = set()
+        self._measured: dict[int, int] = {}  # spans by step
+        self._recorded: set[int] = set()
+        self._unmarked: set[int] = set()  # steps that said they were not profiled
 
     def check(self, event: Event) -> None:
         match event:
@@ -116,6 +119,18 @@ class SpanRules:
                 lengths = {len(column) for column in (*columns, event.span_indexes)}
                 assert len(lengths) == 1, "columns differ in length"
                 assert all(value >= 0 for value in event.duration_ns), "a negative duration"
+                self._check_kernels(event)
+            case StepCommitted(is_profiled=False):
+                self._unmarked.add(event.step)
+
+    def _check_kernels(self, event: KernelsRecorded) -> None:
+        assert event.recording_ns >= 0, "recording took less than no time"
+        assert event.step not in self._recorded, f"step {event.step} is recorded twice"
+        self._recorded.add(event.step)
+        assert event.step not in self._unmarked, f"step {event.step} is not marked as profiled"
+        n_spans = self._measured.get(event.step)
+        if n_spans is not None:  # else they were dropped
+            assert all(-1 <= index < n_spans for index in event.span_indexes), "no such span"
 
     def _check_spans(self, event: SpansMeasured) -> None:
         columns = (event.names, event.roles, event.start_ns, event.host_ns, event.gpu_ns)
@@ -127,7 +142,7 @@ class SpanRules:
         ends = [start + host for start, host in zip(event.start_ns, event.host_ns, strict=True)]
         assert max(ends, default=0) <= event.t_ns, "a span ends after it was measured"
         assert event.step not in self._measured, f"step {event.step} is measured twice"
-        self._measured.add(event.step)
+        self._measured[event.step] = len(event.names)
         inner = [i for i, name in enumerate(event.names) if name in INNER_SPANS]
         assert set(event.names) <= INNER_SPANS | {"step", "prefill"}, f"unknown: {event.names}"
         steps = [i for i, name in enumerate(event.names) if name == "step"]

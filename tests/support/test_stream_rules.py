@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from engine.wire.events import (
@@ -81,6 +82,28 @@ def shorter(old: tuple[object, ...]) -> tuple[object, ...]:
 
 def log() -> LogEmitted:
     return LogEmitted(level="info", message="", t_ns=0)
+
+
+def kernels(step: int, *span_indexes: int) -> KernelsRecorded:
+    ones = (1,) * len(span_indexes)
+    return KernelsRecorded(
+        step=step,
+        names=("k",) * len(ones),
+        streams=ones,
+        start_ns=ones,
+        duration_ns=ones,
+        span_indexes=span_indexes,
+    )
+
+
+def profiled(events: list[Event]) -> list[Event]:
+    """With every step marked as recorded."""
+    return [
+        msgspec.structs.replace(event, is_profiled=True)
+        if isinstance(event, StepCommitted)
+        else event
+        for event in events
+    ]
 
 
 def changed(kind: type, sentence: str, /, *, nth: int = 0, **fields: object) -> object:
@@ -372,6 +395,21 @@ BROKEN = [
         ),
         "a negative duration",
         id="kernels-negative",
+    ),
+    pytest.param(
+        lambda s: insert(s, kernels(0, 0), at=len(s) - 1),
+        "step 0 is not marked as profiled",
+        id="kernels-unmarked",
+    ),
+    pytest.param(
+        lambda s: profiled(insert(insert(s, kernels(0), at=len(s) - 1), kernels(0), at=len(s))),
+        "step 0 is recorded twice",
+        id="kernels-twice",
+    ),
+    pytest.param(
+        lambda s: profiled(insert(s, kernels(0, 99), at=len(s) - 1)),
+        "no such span",
+        id="kernels-span",
     ),
 ]
 

@@ -3,7 +3,14 @@ from typing import get_args
 import pytest
 
 from engine.wire.codec import decode_command, encode
-from engine.wire.commands import Command, CommandBase, SetGamma, SetSampling, SubmitPrompt
+from engine.wire.commands import (
+    Command,
+    CommandBase,
+    RecordKernels,
+    SetGamma,
+    SetSampling,
+    SubmitPrompt,
+)
 
 
 def test_every_command_is_in_the_union() -> None:
@@ -23,6 +30,7 @@ def test_a_command_is_frozen_and_named_by_its_kind(kind: type[CommandBase]) -> N
         SetGamma(gamma=4),
         SetGamma(gamma="auto"),
         SetSampling(temperature=0.7, top_k=50, top_p=0.9),
+        RecordKernels(n_steps=3),
     ],
 )
 def test_a_command_crosses_the_wire(command: Command) -> None:

@@ -35,6 +35,7 @@ def test_the_defaults_are_valid() -> None:
         ({"n_blocks": 0}, "0 blocks"),
         ({"dtype": "int8"}, "dtype is 'int8'"),
         ({"n_threads": 0}, "threads is 0"),
+        ({"kernels_every": -1}, "kernels-every is -1"),
         ({"stop_strings": ("",)}, "a stop string is empty"),
         ({"seed": 2**63}, "64 bits"),
     ],
