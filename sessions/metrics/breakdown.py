@@ -59,6 +59,7 @@ class EntropyBin:
     high: float | None
     acceptance: Rate
     expected: float | None  # mean overlap
+    mean_entropy: float | None
 
 
 def acceptance_by_entropy(
@@ -81,12 +82,14 @@ def acceptance_by_entropy(
     is_accepted = fates[tested] == ACCEPTED
     n_accepted = np.bincount(bins[is_accepted], minlength=len(edges)).tolist()
     overlaps = np.bincount(bins, weights=tokens["overlap"][rows][tested], minlength=len(edges))
+    entropy_sums = np.bincount(bins, weights=entropies, minlength=len(edges))
     return tuple(
         EntropyBin(
             low=low,
             high=edges[index + 1] if index + 1 < len(edges) else None,
             acceptance=rate(n_accepted[index], n_tested[index]),
             expected=ratio(float(overlaps[index]), n_tested[index]),
+            mean_entropy=ratio(float(entropy_sums[index]), n_tested[index]),
         )
         for index, low in enumerate(edges)
     )

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from sessions.columns import MISSING_INT, Array
-from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.metrics.selection import EVERYTHING, Selection, profiled_steps, without_steps
 from sessions.snapshot import Snapshot
 from sessions.tables import DRAFT, TARGET
 
@@ -74,7 +74,7 @@ def _from_spans(snapshot: Snapshot, selection: Selection) -> MeasuredCosts | Non
     is_alike = n_sequences == np.bincount(n_sequences).argmax()
     if (widths[is_alike] == 1).sum() < MIN_PLAIN_SPANS:
         return None
-    selected = selection.span_rows(snapshot)
+    selected = without_steps(selection.span_rows(snapshot), spans["step"], profiled_steps(snapshot))
     names, span_steps = spans["name"][selected], spans["step"][selected]
     gpu_ns, host_ns = spans["gpu_ns"][selected], spans["host_ns"][selected]
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from sessions.columns import Array
 from sessions.metrics.interval import ratio
-from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.metrics.selection import EVERYTHING, Selection, profiled_steps, without_steps
 from sessions.snapshot import Snapshot
+from sessions.tables import DISCARDED
 
 WINDOW_DRAFTS = 32
 WINDOW_STEPS = 32
@@ -40,10 +41,15 @@ class EngineSteps:
         return int(self.ns.sum())
 
 
-def engine_steps(snapshot: Snapshot, selection: Selection = EVERYTHING) -> EngineSteps:
-    """The committed steps, in order."""
+def engine_steps(
+    snapshot: Snapshot, selection: Selection = EVERYTHING, *, with_profiled: bool = False
+) -> EngineSteps:
+    """The committed steps, in order. Those whose kernels were recorded took longer for it, and are
+    left out unless ``with_profiled``."""
     steps = snapshot.steps
     rows = selection.rows(steps)
+    if not with_profiled:
+        rows = without_steps(rows, steps["step"], profiled_steps(snapshot))
     numbers = steps["step"][rows]
     if not len(numbers):
         none = np.zeros(0, np.int64)
@@ -86,6 +92,55 @@ def acceptance_over_time(
     accepted = n_accepted[has_draft].astype(np.int64)
     tested = accepted + (accepted < n_drafted[has_draft])
     return _rolling(verdicts["t_ns"][rows][has_draft], accepted, tested, window_drafts)
+
+
+def tokens_per_step_over_time(
+    snapshot: Snapshot, selection: Selection = EVERYTHING, *, window_steps: int = WINDOW_STEPS
+) -> Series:
+    """Committed tokens per sequence and step, over the last ``window_steps`` engine steps."""
+    steps = engine_steps(snapshot, selection)
+    return _rolling(steps.t_ns, steps.n_committed, steps.n_sequences, window_steps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AcceptanceHistory:
+    """One entry per verified draft. ``observed`` and ``expected`` are over the last drafts,
+    ``so_far`` is accepted / tested of all drafts up to this one."""
+
+    t_ns: Array  # [n] int64
+    step: Array  # [n] int32
+    observed: Array  # [n] float64
+    expected: Array  # [n] float64, mean overlap of the tested tokens
+    so_far: Array  # [n] float64
+
+
+def acceptance_history(
+    snapshot: Snapshot, selection: Selection = EVERYTHING, *, window_drafts: int = WINDOW_DRAFTS
+) -> AcceptanceHistory:
+    """Acceptance as it went along, beside what the two models' distributions give."""
+    verdicts, tokens = snapshot.verdicts, snapshot.draft_tokens
+    rows = selection.rows(verdicts)
+    n_drafted = verdicts["n_drafted"][rows]
+    has_draft = n_drafted > 0
+    lengths = n_drafted[has_draft]
+    accepted = verdicts["n_accepted"][rows][has_draft].astype(np.int64)
+    t_ns, step = verdicts["t_ns"][rows][has_draft], verdicts["step"][rows][has_draft]
+    tested = accepted + (accepted < lengths)
+    if not len(t_ns):
+        none = np.zeros(0)
+        return AcceptanceHistory(t_ns, step, none, none, none)
+    token_rows = selection.rows(tokens)
+    is_tested = tokens["fate"][token_rows] != DISCARDED
+    overlaps = np.where(is_tested, tokens["overlap"][token_rows], 0.0)
+    firsts = np.cumsum(lengths, dtype=np.int64) - lengths  # a draft's tokens lie together
+    overlap_sums = np.add.reduceat(overlaps, firsts)
+    return AcceptanceHistory(
+        t_ns=t_ns,
+        step=step,
+        observed=_rolling(t_ns, accepted, tested, window_drafts).values,
+        expected=_rolling(t_ns, overlap_sums, tested, window_drafts).values,
+        so_far=np.cumsum(accepted) / np.cumsum(tested),
+    )
 
 
 def _rolling(t_ns: Array, numerators: Array, denominators: Array, window: int) -> Series:

@@ -64,3 +64,25 @@ class Selection:
 
 
 EVERYTHING = Selection()
+
+
+def profiled_steps(snapshot: Snapshot) -> Array:
+    """The numbers of the steps whose kernels were recorded: that slows a step down, so figures of
+    time leave them out. By their mark or, of steps that were not committed, by what was recorded.
+    """
+    steps = snapshot.steps
+    marked: Array = steps["step"][steps["is_profiled"] > 0]
+    return np.union1d(marked, snapshot.recordings["step"])
+
+
+def without_steps(rows: slice | Array, steps: Array, left_out: Array) -> slice | Array:
+    """``rows`` of a table but for those of some steps.
+
+    Args:
+        rows: all, or a mask [n_rows].
+        steps: the table's column ``step`` [n_rows].
+    """
+    if not len(left_out):
+        return rows
+    mask: Array = ~np.isin(steps, left_out)
+    return mask if isinstance(rows, slice) else rows & mask

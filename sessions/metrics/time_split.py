@@ -13,7 +13,7 @@ from engine.wire.events import EngineState
 from sessions.columns import MISSING_INT, Array
 from sessions.metrics.interval import ratio
 from sessions.metrics.over_time import engine_steps
-from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.metrics.selection import EVERYTHING, Selection, profiled_steps, without_steps
 from sessions.snapshot import Snapshot
 from sessions.tables import STATE_CODES
 
@@ -60,12 +60,13 @@ class TimeSplit:
 def time_split(
     snapshot: Snapshot, selection: Selection = EVERYTHING, *, clock: Clock | None = None
 ) -> TimeSplit | None:
-    """Added up over the selected steps; None where no step was measured, or not by ``clock``.
+    """Added up over the selected steps, those whose kernels were recorded apart; None where no step
+    was measured, or not by ``clock``.
 
     ``clock`` None is the device's where every span has it, else the host's.
     """
     spans = snapshot.spans
-    rows = selection.span_rows(snapshot)
+    rows = without_steps(selection.span_rows(snapshot), spans["step"], profiled_steps(snapshot))
     names, start_ns = spans["name"][rows], spans["start_ns"][rows]
     step_rows = np.flatnonzero(names == spans.code("step"))
     if not len(step_rows):
@@ -145,7 +146,7 @@ def session_time(snapshot: Snapshot) -> SessionTime:
     paused_ns = paused_until(snapshot, np.array([first, last]))
     return SessionTime(
         whole_ns=last - first,
-        step_ns=engine_steps(snapshot).total_ns,
+        step_ns=engine_steps(snapshot, with_profiled=True).total_ns,
         prefill_ns=int(snapshot.prefills["host_ns"].sum()),
         calibration_ns=int(calibrations["elapsed_ns"][rows][is_within].sum()),
         paused_ns=int(paused_ns[1] - paused_ns[0]),

@@ -63,9 +63,11 @@ def test_bins_hold_their_lower_edge_and_the_last_is_open() -> None:
     assert [bin_.acceptance.n_of for bin_ in bins] == [2, 1, 2]
     assert [bin_.acceptance.value for bin_ in bins] == [1.0, 1.0, 0.5]
     assert bins[2].expected == pytest.approx(0.7)
+    assert [bin_.mean_entropy for bin_ in bins] == pytest.approx([0.2, 0.5, 5.5])
 
 
 def test_a_bin_without_tokens_has_no_rate() -> None:
     bins = acceptance_by_entropy(snapshot_of([]), edges=(0.0, 1.0))
     assert [bin_.acceptance.value for bin_ in bins] == [None, None]
     assert [bin_.expected for bin_ in bins] == [None, None]
+    assert [bin_.mean_entropy for bin_ in bins] == [None, None]

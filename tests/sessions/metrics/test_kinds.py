@@ -1,7 +1,7 @@
 """Kinds of text: sequences by their labels."""
 
 from sessions.metrics.counts import count
-from sessions.metrics.kinds import kinds, selections
+from sessions.metrics.kinds import kinds, selections, spells
 from tests.sessions.played import snapshot_of
 from tests.support.event_script import EventScript
 
@@ -44,3 +44,22 @@ def test_one_kind_alone_is_not_compared() -> None:
     assert list(kinds(snapshot)) == ["json"]
     assert selections(snapshot) == {}
     assert kinds(snapshot_of([])) == {}
+
+
+def test_a_kind_is_decoded_from_its_first_start_to_its_last_finish() -> None:
+    script = EventScript()
+    first = script.sequence("ab", label="json")
+    second = script.sequence("cd", label="json")
+    script.finish_sequence(first)
+    script.finish_sequence(second)
+    third = script.sequence("ef", label="code")
+    fourth = script.sequence("gh", label="json")
+    snapshot = snapshot_of(script.events)
+    rows = snapshot.sequences["t_ns"].tolist()  # starts, finishes and starts, in that order
+    found = {label: spell.tolist() for label, spell in spells(snapshot).items()}
+    assert (third, fourth) == (2, 3)
+    assert found == {
+        "json": [[rows[0], rows[3]], [rows[5], snapshot.t_ns]],
+        "code": [[rows[4], snapshot.t_ns]],
+    }
+    assert spells(snapshot_of([])) == {}

@@ -1,7 +1,10 @@
 """Parts of a session: one sequence, a window of steps."""
 
+from msgspec.structs import replace
+
+from engine.wire.events import KernelsRecorded, StepCommitted
 from sessions.metrics.counts import count
-from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.metrics.selection import EVERYTHING, Selection, profiled_steps, without_steps
 from sessions.metrics.time_split import time_split
 from tests.sessions.played import snapshot_of
 from tests.support.event_script import EventScript
@@ -57,3 +60,31 @@ def test_several_sequences_are_one_part() -> None:
     assert [split.n_steps if split else None for split in splits] == [3, 2, None, 4]
     late = Selection(sequence_ids=(0, 2), first_step=1, last_step=2)
     assert count(snapshot, late).n_accepted == 2
+
+
+def test_steps_whose_kernels_were_recorded() -> None:
+    script = EventScript()
+    script.sequence()
+    for _ in range(4):
+        script.step()
+    script.say(kernels(2))
+    events = [
+        replace(event, is_profiled=True)
+        if isinstance(event, StepCommitted) and event.step == 1
+        else event
+        for event in script.events
+    ]
+    snapshot = snapshot_of(events)
+    profiled = profiled_steps(snapshot)
+    assert profiled.tolist() == [1, 2], "by their mark, or by what was recorded"
+    steps = snapshot.steps["step"]
+    assert steps[without_steps(slice(None), steps, profiled)].tolist() == [0, 3]
+    assert steps[without_steps(steps > 0, steps, profiled)].tolist() == [3]
+    nothing = profiled[:0]
+    assert without_steps(slice(None), steps, nothing) == slice(None)
+
+
+def kernels(step: int) -> KernelsRecorded:
+    return KernelsRecorded(
+        step=step, names=(), streams=(), start_ns=(), duration_ns=(), span_indexes=()
+    )
