@@ -6,6 +6,7 @@ verify a square, prefill a triangle. The pairs were checked for contrast (text 4
 panel, see ``contrast``) and against simulated colour blindness.
 """
 
+import importlib.resources
 from dataclasses import dataclass
 
 from PySide6.QtGui import QColor, QFont, QFontDatabase
@@ -62,13 +63,16 @@ LIGHT = Theme(
     name="light", is_dark=False,
     window="#F3F5F8", panel="#FFFFFF", raised="#EDF0F4", line="#D9DFE6", text="#1B232D",
     dim="#56626E", grid="#E9EDF2",
-    accepted="#0E7A56", rejected="#C23E1B", discarded="#6B7782", recovered="#8A5B00",
+    accepted="#0E7A56", rejected="#C23E1B", discarded="#626D78", recovered="#8A5B00",
     bonus="#1A67B3",
-    draft="#6D4FD3", verify="#0B7886", sample="#4B5763", commit="#6F7B87", prefill="#1A67B3",
-    accent="#1A67B3", warning="#8A5B00", good="#0E7A56", expected="#66727E", on_colour="#FFFFFF",
+    draft="#6D4FD3", verify="#0B7886", sample="#4B5763", commit="#626E7A", prefill="#1A67B3",
+    accent="#1A67B3", warning="#8A5B00", good="#0E7A56", expected="#5F6B77", on_colour="#FFFFFF",
 )  # fmt: skip
 
 THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
+
+ICONS = str(importlib.resources.files("resources") / "icons").replace("\\", "/")
+"""Where the style sheet finds the drawings it cannot colour itself."""
 
 CAPTION, TEXT, FIGURE = 0.92, 1.0, 1.75
 """The three sizes, relative to the system's interface font."""
@@ -164,6 +168,20 @@ QTableView {{ background: {t.window}; border: 1px solid {t.line}; border-radius:
 QTextBrowser, QPlainTextEdit#plain {{ background: transparent; border: none; padding: 0; }}
 QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus,
 QListView:focus, QTreeView:focus, QTableView:focus {{ border-color: {t.accent}; }}
+QSpinBox QLineEdit, QDoubleSpinBox QLineEdit, QComboBox QLineEdit {{ border: none; padding: 0 4px;
+    background: transparent; }}
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button
+    {{ width: 0; border: none; }}
+QComboBox::drop-down {{ border: none; width: 18px; }}
+QComboBox::down-arrow {{ width: 12px; height: 12px;
+    image: url({ICONS}/chevron-{"dark" if t.is_dark else "light"}.svg); }}
+QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.dim}; border-radius: 4px;
+    background: {t.window}; }}
+QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent};
+    image: url({ICONS}/tick-{"dark" if t.is_dark else "light"}.svg); }}
+QCheckBox::indicator:disabled {{ border-color: {t.line}; }}
+QCheckBox::indicator:focus {{ border-color: {t.text}; }}
+QCheckBox:disabled {{ color: {t.dim}; }}
 QComboBox QAbstractItemView {{ background: {t.panel}; border: 1px solid {t.line}; }}
 QHeaderView {{ background: transparent; }}
 QHeaderView::section {{ background: transparent; color: {t.dim}; border: none;

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from sessions.library import LibraryEntry
 from sessions.recorder_status import RecorderStatus
 from sessions.session import Session
+from ui.models_offered import OfferedDraft, OfferedModel
 from ui.run_order import RunOrder
 
 
@@ -18,6 +20,14 @@ class Started:
     name: str
     session: Session
     path: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the start page shows: the newest sessions, and this machine in names and words."""
+
+    recent: Sequence[LibraryEntry]
+    machine: Sequence[tuple[str, str]]
 
 
 class RunningEngine(Protocol):
@@ -36,6 +46,11 @@ class RunningEngine(Protocol):
     def next_session(self) -> Started | None:
         """The session that comes next, its prompts sent; None when there is no further one, or
         the one before has not ended."""
+        ...
+
+    @property
+    def has_next(self) -> bool:
+        """Whether a further session will come."""
         ...
 
     def recorder_status(self, started: Started) -> RecorderStatus | None:
@@ -70,6 +85,18 @@ class Workshop(Protocol):
 
     def example(self) -> Path:
         """The session that ships with the program."""
+        ...
+
+    def targets(self) -> Sequence[OfferedModel]:
+        """Models that may be chosen as the target, those that are here first."""
+        ...
+
+    def drafts(self, target: str) -> Sequence[OfferedDraft]:
+        """What may draft for ``target``, and what may not, with the reason."""
+        ...
+
+    def look_around(self) -> Surroundings:
+        """Reads the library and asks the machine: on a thread, for it may take a second."""
         ...
 
     def prompts(self) -> dict[str, Sequence[str]]:

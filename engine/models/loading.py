@@ -23,7 +23,7 @@ from engine.models.pretrained_tokenizer import (
     read_eos_ids,
     read_vocabulary,
 )
-from engine.models.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
+from engine.wire.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
 from engine.wire.config import ConfigError, RunConfig
 
 Progress = Callable[[str], None]

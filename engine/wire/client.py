@@ -142,6 +142,10 @@ class EngineClient:
         with self._send_lock, contextlib.suppress(OSError):  # the reader sees the same end
             self._connection.send_bytes(encode(command))
 
+    def hang_up(self) -> None:
+        """Ask the engine to end, without waiting: its farewell comes as an event."""
+        self.send(Shutdown())
+
     def close(self, *, patience_s: float = 2.0) -> None:
         """End the engine: ask, then terminate, then kill. Events that have come can still be
         polled.
@@ -152,7 +156,7 @@ class EngineClient:
             if self._is_closed:
                 return
             self._is_closed = True
-            self.send(Shutdown())
+            self.hang_up()
             self._doorway.close()
             for stop in (None, self._process.terminate, self._process.kill):
                 if stop is not None:

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from engine.models.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
+from engine.wire.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
 from engine.wire.config import ConfigError
 
 TOKENS = {token_id: f"t{token_id}" for token_id in range(100)}

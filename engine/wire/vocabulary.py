@@ -1,4 +1,7 @@
-"""Decides from two vocabularies whether one model's tokens mean the same to the other."""
+"""Decides from two vocabularies whether one model's tokens mean the same to the other.
+
+Here and not beside the models: whoever offers models needs it before any is loaded.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

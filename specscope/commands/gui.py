@@ -1,0 +1,54 @@
+"""``specscope gui``: the window."""
+
+import sys
+from pathlib import Path
+
+import click
+
+NO_DISPLAY = (
+    "There is no display to show a window on (neither DISPLAY nor WAYLAND_DISPLAY is set). "
+    'Decode in the terminal instead: specscope run "def quicksort(items):". '
+    "Pictures of a session need no display: specscope gui FILE --screenshots DIR."
+)
+
+
+@click.command()
+@click.argument("files", nargs=-1)
+@click.option(
+    "--screenshots",
+    "screenshots",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Save pictures of every layout of FILE in both themes, at scale 1 and 2, and exit.",
+)
+@click.option(
+    "--size",
+    default="1720x1050",
+    show_default=True,
+    metavar="WxH",
+    help="The window's size in the pictures.",
+)
+def gui(files: tuple[str, ...], screenshots: Path | None, size: str) -> None:
+    """Open the workbench window, on FILES (sessions to look at; several are compared) or on its
+    start page."""
+    from sessions.library import Library
+    from specscope.opened import session_errors
+
+    with session_errors():
+        paths = [Library().find(name) for name in files]
+    if screenshots is not None:
+        from specscope.screenshots import take_all
+
+        take_all(paths, screenshots, size=_size(size), say=click.echo)
+        return
+    from specscope.app import has_display, run_window
+
+    if not has_display():
+        raise click.UsageError(NO_DISPLAY)
+    sys.exit(run_window(paths))
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise click.BadParameter(f"{text!r} is no size: write WxH, as in 1720x1050.")
+    return max(640, int(width)), max(480, int(height))

@@ -1,0 +1,89 @@
+"""Pictures of a session: every layout, in both themes, at scale 1 and 2."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+SCALES = (1, 2)
+_PATIENCE_S = 60.0
+
+
+def take_all(
+    paths: Sequence[Path], folder: Path, *, size: tuple[int, int], say: Callable[[str], None]
+) -> None:
+    """Save PNGs of the sessions at ``paths`` (the start page too) into ``folder``. A scale holds
+    for a whole process: each has one of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for scale in SCALES:
+        environment = {
+            **os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(scale),
+        }  # fmt: skip
+        arguments = [f"{size[0]}x{size[1]}", str(folder), f"@{scale}x", *map(str, paths)]
+        done = subprocess.run(
+            [sys.executable, "-m", "specscope.screenshots", *arguments],
+            env=environment, check=True, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        for line in done.stdout.splitlines():
+            say(line)
+
+
+def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: str) -> None:
+    """Pictures at this process's scale; prints each file's path."""
+    from PySide6.QtWidgets import QApplication
+
+    from specscope.app import make_application, make_window
+    from ui.layouts import PRESETS
+    from ui.preferences import Preferences
+
+    application = make_application()
+    window = make_window(preferences=Preferences(folder / "window.json.not-kept"))
+    window.resize(*size)
+    window.show()
+
+    def settle() -> None:
+        """Until everything has been taken in and drawn."""
+        deadline = time.monotonic() + _PATIENCE_S
+        n_quiet = 0
+        while n_quiet < 12 and time.monotonic() < deadline:
+            window.clock.tick()
+            QApplication.processEvents()
+            waits = any(not each.session.is_over for each in window.controller.sessions)
+            is_busy = waits or any(
+                window.clock.analyst.is_busy(p.key) for p in window.visible_panels()
+            )
+            n_quiet = 0 if is_busy else n_quiet + 1
+            time.sleep(0.005)
+
+    def shoot(name: str) -> None:
+        for theme in ("dark", "light"):
+            window.look.choose(theme)  # type: ignore[arg-type]
+            settle()
+            file = folder / f"{name}-{theme}{ending}.png"
+            window.grab().save(str(file))
+            print(file, flush=True)
+
+    settle()
+    shoot("start")
+    if paths:
+        window.open_sessions(paths)
+        for preset in PRESETS:
+            window.lay_out(preset.key, is_fresh=True)
+            shoot(preset.key)
+    window.clock.stop()
+    window.controller.close()
+    window.library.close_tasks()
+    window.deleteLater()
+    application.processEvents()
+
+
+def _main() -> None:
+    size, folder, ending, *paths = sys.argv[1:]
+    width, height = map(int, size.split("x"))
+    take([Path(p) for p in paths], Path(folder), size=(width, height), ending=ending)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,118 @@
+"""DraftList: what may propose for the target; what may not says why."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.look import Look
+from ui.models_offered import OfferedDraft
+from ui.theme import CAPTION, interface_font
+
+
+class DraftList(QWidget):
+    """Boxes to tick. Several are run one after the other and compared."""
+
+    changed = Signal()
+
+    def __init__(self, offer: Callable[[str], Sequence[OfferedDraft]], look: Look) -> None:
+        super().__init__()
+        self._offer = offer
+        self._look = look
+        self._target = ""
+        self._boxes: dict[str, QCheckBox] = {}
+        self._own: list[str] = []  # folders and hub ids that were typed
+        self._list = QWidget()
+        self._lines = QVBoxLayout(self._list)
+        self._lines.setContentsMargins(0, 0, 4, 0)
+        self._lines.setSpacing(4)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self._list)
+        self.other = QLineEdit()
+        self.other.setPlaceholderText("another: a folder, a .gguf file or a hub id")
+        add = QPushButton("Add")
+        add.setAutoDefault(False)
+        add.clicked.connect(self._add_own)
+        self.other.returnPressed.connect(self._add_own)
+        line = QHBoxLayout()
+        line.addWidget(self.other, 1)
+        line.addWidget(add)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scroll, 1)
+        layout.addLayout(line)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The drafts that are ticked, in the list's order."""
+        return tuple(name for name, box in self._boxes.items() if box.isChecked())
+
+    def choose(self, names: Sequence[str]) -> None:
+        """Tick these, as far as they may be."""
+        for name in names:
+            if name not in self._boxes:
+                self._own.append(name)
+        self._fill(names)
+
+    def offer_for(self, target: str) -> None:
+        """List what may draft for ``target``; what was ticked stays so where it still may be."""
+        if target != self._target:
+            self._target = target
+            self._fill(self.chosen)
+
+    def _fill(self, ticked: Sequence[str]) -> None:
+        while (item := self._lines.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        self._boxes.clear()
+        offered = list(self._offer(self._target))
+        known = {draft.name for draft in offered}
+        offered += [OfferedDraft(name=name, words="") for name in self._own if name not in known]
+        for draft in offered:
+            self._lines.addWidget(self._line(draft, draft.name in ticked))
+        self._lines.addStretch(1)
+        if not self.chosen:  # the first that may be
+            for box in self._boxes.values():
+                if box.isEnabled():
+                    box.setChecked(True)
+                    break
+        self.changed.emit()
+
+    def _line(self, draft: OfferedDraft, is_ticked: bool) -> QWidget:
+        line = QWidget()
+        layout = QVBoxLayout(line)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        box = QCheckBox(draft.name)
+        box.setEnabled(not draft.refusal)
+        box.setChecked(is_ticked and not draft.refusal)
+        box.toggled.connect(self.changed)
+        self._boxes[draft.name] = box
+        layout.addWidget(box)
+        words = QLabel(draft.refusal or draft.words)
+        words.setProperty("dim", True)
+        words.setFont(interface_font(CAPTION))
+        words.setWordWrap(True)
+        words.setContentsMargins(22, 0, 0, 2)
+        words.setVisible(bool(words.text()))
+        layout.addWidget(words)
+        return line
+
+    def _add_own(self) -> None:
+        name = self.other.text().strip()
+        if not name:
+            return
+        self.other.clear()
+        self.choose([*self.chosen, name])

@@ -1,0 +1,189 @@
+"""RunDialog: builds the order of a run. What cannot work is said beside the fields, at once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.wire.config import ConfigError, RunConfig
+from ui.dialogs.draft_list import DraftList
+from ui.dialogs.prompt_box import PromptBox
+from ui.dialogs.settings_box import SettingsBox
+from ui.dialogs.target_box import TargetBox
+from ui.look import Look
+from ui.run_order import RunOrder
+from ui.theme import CAPTION, interface_font
+from ui.workshop import Workshop
+
+MAX_DRAFTS = 4
+
+
+class RunDialog(QDialog):
+    """Target, drafts, prompts and settings; ``ordered`` gives the order, and the fields to be
+    remembered for the next time."""
+
+    ordered = Signal(RunOrder, dict)
+
+    def __init__(
+        self,
+        workshop: Workshop,
+        look: Look,
+        remembered: Mapping[str, Any],
+        *,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Run")
+        self.target = TargetBox(workshop.targets())
+        self.drafts = DraftList(workshop.drafts, look)
+        self.prompts = PromptBox(workshop.prompts())
+        self.settings = SettingsBox()
+        self.name = QLineEdit()
+        self.name.setPlaceholderText("a name for the recording (optional)")
+        self.recording = QCheckBox("Record the session")
+        self.recording.setChecked(True)
+        self.recording.setToolTip("Keep every event in the library, to look at again and compare")
+        self.problem = QLabel()
+        self.problem.setWordWrap(True)
+        self.problem.setStyleSheet(f"color: {look.theme.rejected};")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.run_button = QPushButton("Run")
+        self.run_button.setProperty("primary", True)
+        self.run_button.setDefault(True)
+        buttons.addButton(self.run_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self._lay_out(buttons)
+        self.target.changed.connect(self._target_changed)
+        for part in (self.target, self.drafts, self.prompts, self.settings):
+            part.changed.connect(self._check)
+        self._target_changed(self.target.value)
+        self._fill(remembered)
+        self._check()
+
+    def order(self) -> RunOrder:
+        """What the fields say. Raises ConfigError, with a sentence."""
+        drafts = self.drafts.chosen
+        if not drafts:
+            raise ConfigError("No draft is chosen: tick one, or none for plain decoding.")
+        if len(drafts) > MAX_DRAFTS:
+            raise ConfigError(f"{len(drafts)} drafts are chosen: compare at most {MAX_DRAFTS}.")
+        prompts = self.prompts.chosen()
+        common = {"target": self.target.value, **self.settings.values()}
+        configs = tuple(RunConfig(draft=draft, **common) for draft in drafts)
+        return RunOrder(
+            configs=configs,
+            prompts=prompts,
+            is_recorded=self.recording.isChecked(),
+            name=self.name.text().strip(),
+        )
+
+    def accept(self) -> None:
+        """Order, unless something cannot work."""
+        try:
+            order = self.order()
+        except ConfigError as error:
+            self.problem.setText(str(error))
+            return
+        super().accept()
+        self.ordered.emit(order, self.fields())
+
+    def fields(self) -> dict[str, Any]:
+        """The fields, to be remembered: plain values only."""
+        return {
+            "target": self.target.value,
+            "drafts": list(self.drafts.chosen),
+            "is_recorded": self.recording.isChecked(),
+            "prompts": self.prompts.fields(),
+            "settings": self.settings.values(),
+        }
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _fill(self, remembered: Mapping[str, Any]) -> None:
+        """As the last time; a field that does not fit any more is left as it is."""
+        if isinstance(target := remembered.get("target"), str) and target:
+            self.target.choose(target)
+        drafts = remembered.get("drafts")
+        if isinstance(drafts, list) and drafts:
+            self.drafts.choose([str(draft) for draft in drafts])
+        self.recording.setChecked(remembered.get("is_recorded") is not False)
+        for part, name in ((self.prompts, "prompts"), (self.settings, "settings")):
+            if isinstance(values := remembered.get(name), dict):
+                part.fill(values)
+
+    def _target_changed(self, target: str) -> None:
+        self.drafts.offer_for(target)
+
+    def _check(self) -> None:
+        """Say what cannot work, and bar the button, while it cannot."""
+        sentence = ""
+        try:
+            order = self.order()
+        except ConfigError as error:
+            sentence = str(error)
+        else:
+            n_runs, n_prompts = len(order.configs), len(order.prompts)
+            self.run_button.setText(
+                "Run" if n_runs == 1 else f"Run {n_runs} drafts, one after the other"
+            )
+            self.run_button.setToolTip(f"{n_prompts} prompts under {n_runs} settings")
+        self.problem.setText(sentence)
+        self.run_button.setEnabled(not sentence)
+
+    def _lay_out(self, buttons: QDialogButtonBox) -> None:
+        page = QWidget()
+        page.setObjectName("page")
+        grid = QGridLayout(page)
+        grid.setContentsMargins(0, 0, 6, 0)
+        grid.setSpacing(10)
+        grid.addWidget(_section("Target", self.target), 0, 0)
+        grid.addWidget(_section("Drafts — several are compared", self.drafts), 1, 0, 2, 1)
+        grid.addWidget(_section("Prompts", self.prompts), 0, 1, 2, 1)
+        grid.addWidget(_section("Settings", self.settings), 2, 1)
+        grid.setColumnStretch(0, 4)
+        grid.setColumnStretch(1, 5)
+        grid.setRowStretch(1, 1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(page)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(14, 14, 14, 14)
+        outer.setSpacing(10)
+        outer.addWidget(scroll, 1)
+        line = QHBoxLayout()
+        line.addWidget(self.recording)
+        line.addWidget(self.name, 1)
+        line.addWidget(buttons)
+        outer.addWidget(self.problem)
+        outer.addLayout(line)
+        screen = self.screen().availableGeometry()
+        self.resize(min(1040, screen.width() - 40), min(740, screen.height() - 60))
+
+
+def _section(title: str, content: QWidget) -> QFrame:
+    card = QFrame()
+    card.setObjectName("card")
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(12, 9, 12, 12)
+    name = QLabel(title.upper())
+    name.setObjectName("title")
+    name.setFont(interface_font(CAPTION, is_bold=True))
+    layout.addWidget(name)
+    layout.addWidget(content, 1)
+    return card

@@ -1,0 +1,134 @@
+"""SettingsBox: the numbers of a run, those that matter most first."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QGridLayout,
+    QLabel,
+    QSpinBox,
+    QWidget,
+)
+
+from engine.wire.config import ALLOCATIONS, BLOCK_SIZES, DTYPES, MAX_BATCH, MAX_GAMMA, RunConfig
+
+_COLUMNS = 2
+_LARGE = 2**31 - 1
+
+
+class SettingsBox(QWidget):
+    """Fields of a RunConfig, by their names there."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fields: dict[str, QWidget] = {}
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(5)
+        self._add("gamma", "γ, tokens drafted a step", _whole(-1, MAX_GAMMA, "auto"))  # noqa: RUF001
+        self._add("max_gamma", "most that auto drafts", _whole(1, MAX_GAMMA))
+        self._add("max_new_tokens", "new tokens a prompt", _whole(1, 1_000_000))
+        self._add("temperature", "temperature (0: greedy)", _number(0.0, 10.0, 0.1))
+        self._add("top_k", "top-k", _whole(0, _LARGE, "off"))
+        self._add("top_p", "top-p (1: off)", _number(0.01, 1.0, 0.05))
+        self._add("seed", "seed", _whole(0, _LARGE))
+        self._add("batch", "sequences together", _whole(1, MAX_BATCH))
+        self._add("block_size", "KV block, slots", _choice([str(size) for size in BLOCK_SIZES]))
+        self._add("allocation", "KV memory", _choice(ALLOCATIONS))
+        self._add("device", "device", _choice(["auto", "cpu", "cuda"], is_editable=True))
+        self._add("dtype", "numbers", _choice(DTYPES))
+        self._add("chat", "", QCheckBox("chat template"))
+        self._add("calibrate", "", QCheckBox("time forwards first"))
+        self._fields["chat"].setToolTip("Wrap each prompt in the model's own template")
+        self._fields["calibrate"].setToolTip("Measure c and v before decoding; under a second")
+        self.fill(_defaults())
+
+    def values(self) -> dict[str, Any]:
+        """As RunConfig takes them."""
+        return {name: _value(name, field) for name, field in self._fields.items()}
+
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Set the fields; what does not fit one is left out."""
+        for name, field in self._fields.items():
+            if name in values:
+                _set(name, field, values[name])
+
+    def _add(self, name: str, label: str, field: QWidget) -> None:
+        place = len(self._fields)
+        line, column = divmod(place, _COLUMNS)
+        self._fields[name] = field
+        if label:
+            words = QLabel(label)
+            words.setBuddy(field)
+            self._grid.addWidget(words, line, column * 2)
+            self._grid.addWidget(field, line, column * 2 + 1)
+        else:
+            self._grid.addWidget(field, line, column * 2, 1, 2)
+        self._grid.setColumnStretch(column * 2 + 1, 1)
+        if isinstance(field, QSpinBox | QDoubleSpinBox):
+            field.valueChanged.connect(lambda *_: self.changed.emit())
+        elif isinstance(field, QComboBox):
+            field.currentTextChanged.connect(lambda *_: self.changed.emit())
+        elif isinstance(field, QCheckBox):
+            field.toggled.connect(lambda *_: self.changed.emit())
+
+
+def _defaults() -> dict[str, Any]:
+    config = RunConfig()
+    return {name: getattr(config, name) for name in RunConfig.__struct_fields__}
+
+
+def _value(name: str, field: QWidget) -> Any:
+    if isinstance(field, QCheckBox):
+        return field.isChecked()
+    if isinstance(field, QComboBox):
+        text = field.currentText().strip()
+        return int(text) if name == "block_size" else text
+    assert isinstance(field, QSpinBox | QDoubleSpinBox)
+    if name == "gamma" and field.value() < 0:
+        return "auto"
+    return field.value()
+
+
+def _set(name: str, field: QWidget, value: Any) -> None:
+    if isinstance(field, QCheckBox):
+        field.setChecked(value is True)
+    elif isinstance(field, QComboBox):
+        text = str(value)
+        if field.isEditable() or field.findText(text) >= 0:
+            field.setCurrentText(text)
+    elif isinstance(field, QSpinBox | QDoubleSpinBox):
+        if name == "gamma" and value == "auto":
+            field.setValue(-1)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            field.setValue(type(field.value())(value))
+
+
+def _whole(low: int, high: int, word: str = "") -> QSpinBox:
+    """``word`` stands for the lowest value."""
+    field = QSpinBox()
+    field.setRange(low, high)
+    field.setSpecialValueText(word)
+    return field
+
+
+def _number(low: float, high: float, step: float) -> QDoubleSpinBox:
+    field = QDoubleSpinBox()
+    field.setRange(low, high)
+    field.setSingleStep(step)
+    field.setDecimals(2)
+    return field
+
+
+def _choice(names: Sequence[str], *, is_editable: bool = False) -> QComboBox:
+    field = QComboBox()
+    field.addItems(list(names))
+    field.setEditable(is_editable)
+    return field

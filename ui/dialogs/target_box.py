@@ -1,0 +1,62 @@
+"""TargetBox: which model's text it is to be."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QWidget,
+)
+
+from ui.models_offered import OfferedModel
+
+
+class TargetBox(QWidget):
+    """A name of the list, or any folder, ``.gguf`` file or hub id."""
+
+    changed = Signal(str)
+
+    def __init__(self, models: Sequence[OfferedModel]) -> None:
+        super().__init__()
+        self._words = {model.name: model for model in models}
+        self.box = QComboBox()
+        self.box.setEditable(True)
+        self.box.setToolTip("A known model, a folder, a .gguf file or a hub id")
+        self.box.addItems([model.name for model in models])
+        self.words = QLabel()
+        self.words.setProperty("dim", True)
+        self.words.setWordWrap(True)
+        browse = QPushButton("Folder…")
+        browse.clicked.connect(self._browse)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.box, 0, 0)
+        layout.addWidget(browse, 0, 1)
+        layout.addWidget(self.words, 1, 0, 1, 2)
+        layout.setColumnStretch(0, 1)
+        self.box.currentTextChanged.connect(self._tell)
+        self._tell(self.value)
+
+    @property
+    def value(self) -> str:
+        return self.box.currentText().strip()
+
+    def choose(self, name: str) -> None:
+        self.box.setCurrentText(name)
+
+    def _browse(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "A model's folder")
+        if folder:
+            self.choose(folder)
+
+    def _tell(self, _text: str) -> None:
+        known = self._words.get(self.value)
+        words = "A folder, a .gguf file or a hub id."
+        if known is not None:
+            words = known.words if known.is_here else f"{known.words}; not on this machine yet."
+        self.words.setText(words)
+        self.changed.emit(self.value)

@@ -1,0 +1,440 @@
+"""MainWindow: the bars, the docks, the menus, and what is wired to what. No logic of its own."""
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QStackedWidget,
+    QTabBar,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.wire.config import RunConfig
+from sessions.session_schema import SUFFIX
+from ui.actions import install, sheet
+from ui.background_task import BackgroundTask
+from ui.banner import Banner
+from ui.card import CardDock
+from ui.dialogs.export_dialog import ExportDialog
+from ui.dialogs.run_dialog import RunDialog
+from ui.dialogs.shortcut_sheet import ShortcutSheet
+from ui.frame_clock import FrameClock
+from ui.icons import application_icon
+from ui.layouts import BY_KEY, PRESETS, arrange, restore_arrangement, save_arrangement
+from ui.look import CHOICES, Look
+from ui.menu_table import menu_table
+from ui.moment import Moment
+from ui.panels import PANELS
+from ui.panels.base import Panel
+from ui.panels.library import LibraryPanel
+from ui.preferences import Preferences
+from ui.run_bar import RunBar
+from ui.run_order import OrderedPrompt, RunOrder
+from ui.session_controller import SessionController
+from ui.start_page import StartPage
+from ui.tile_row import TileRow
+from ui.transport_bar import TransportBar
+from ui.view_state import ViewState
+from ui.workshop import Surroundings, Workshop
+
+PROMPTS_PER_KIND = 2
+KIND_TOKENS = 160
+"""What a start page's button decodes per prompt: a few seconds of watching."""
+
+
+class MainWindow(QMainWindow):
+    """One window; the sessions in it are the controller's."""
+
+    closed = Signal()
+
+    def __init__(self, workshop: Workshop, preferences: Preferences, look: Look) -> None:
+        super().__init__()
+        self.setWindowTitle("SpecScope")
+        self.setWindowIcon(application_icon())
+        self.setAcceptDrops(True)
+        self.look = look
+        self.preferences = preferences
+        self._workshop = workshop
+        self.state = ViewState()
+        self.state.show_refused(preferences.values.shows_refused)
+        self.controller = SessionController(workshop)
+        self.clock = FrameClock(self, self.state, parent=self)
+        self._layout = ""  # the preset that is laid out
+        self._told_warning = ""
+        self._surroundings: BackgroundTask[Surroundings] | None = None
+        self._build_bars()
+        self._build_stage()
+        self._build_docks()
+        self.acts = menu_table(self)
+        self.actions_by_text = install(self, self.acts)
+        self._connect()
+        self._restore_geometry()
+        self.statusBar().setSizeGripEnabled(False)
+        self.statusBar().hide()
+
+    # --- the clock's scene -----------------------------------------------------------------------
+
+    def advance(self, budget_ms: float) -> bool:
+        return self.controller.advance(budget_ms)
+
+    def moment(self) -> Moment | None:
+        return self.controller.moment()
+
+    def visible_panels(self) -> Sequence[Panel]:
+        seen = [dock.panel for dock in self.docks.values() if dock.is_seen]
+        return [self.tiles, *seen] if self.tiles.isVisible() else seen
+
+    # --- acts: what menus, keys and buttons call -------------------------------------------------
+
+    def run_dialog(self) -> None:
+        """Ask what to run."""
+        dialog = RunDialog(self._workshop, self.look, self.preferences.values.order, parent=self)
+        dialog.ordered.connect(self._run_dialog_done)
+        dialog.open()
+
+    def run(self, order: RunOrder) -> None:
+        """Start a run and show it."""
+        self.banner.hide()
+        self.state.reset()
+        self.controller.run(order)
+        self.lay_out("compare" if len(order.configs) > 1 else self._layout_of_one())
+
+    def run_again(self) -> None:
+        """The last order once more."""
+        if self.controller.order is not None:
+            self.run(self.controller.order)
+
+    def run_kind(self, kind: str) -> None:
+        """The bundled pair on example prompts of a kind."""
+        texts = self._workshop.prompts()[kind][:PROMPTS_PER_KIND]
+        self._run_bundled([OrderedPrompt(text, label=kind) for text in texts])
+
+    def run_prompt(self, text: str) -> None:
+        self._run_bundled([OrderedPrompt(text)])
+
+    def open_example(self) -> None:
+        self.open_sessions([self._workshop.example()])
+
+    def open_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(
+            self, "Open a session", "", f"Sessions (*{SUFFIX});;All files (*)"
+        )
+        if path:
+            self.open_sessions([Path(path)])
+
+    def open_sessions(self, paths: Sequence[Path]) -> None:
+        """Show stored sessions; several are compared."""
+        self.banner.hide()
+        if not self.controller.open(list(paths)):
+            return
+        self.state.reset()
+        for session in self.controller.sessions:
+            if session.path is not None:
+                kept = self.preferences.values.bookmarks.get(session.path.name, [])
+                session.bookmarks = list(kept)
+        self.lay_out("compare" if len(paths) > 1 else self._layout_of_one())
+
+    def close_session(self) -> None:
+        if self.controller.shown is not None:
+            self.controller.close_session(self.controller.shown)
+
+    def export(self, path: Path | None = None) -> None:
+        """Export the session that is shown, or the one at ``path``."""
+        shown = self.controller.shown
+        path = path or (None if shown is None else shown.path)
+        if path is None:
+            self.say("Only a recorded session can be exported: run with recording on.")
+            return
+        window_ns = self.state.now.window_ns
+        dialog = ExportDialog(path, self.look, window_ns=window_ns, parent=self)
+        self.clock.ticked.connect(dialog.tick)
+        dialog.finished.connect(lambda _: self.clock.ticked.disconnect(dialog.tick))
+        dialog.open()
+
+    def show_start(self) -> None:
+        self.pages.setCurrentWidget(self.start)
+        self._refresh_start()
+
+    def show_library(self) -> None:
+        self.lay_out("sessions")
+
+    def lay_out(self, key: str, *, is_fresh: bool = False) -> None:
+        """Show a preset: as it was left, or as it is meant if ``is_fresh``."""
+        self._keep_layout()
+        self.pages.setCurrentWidget(self.stage)
+        kept = "" if is_fresh else self.preferences.values.layouts.get(key, "")
+        if not kept or not restore_arrangement(self.dock_host, kept):
+            arrange(self.dock_host, self.docks, BY_KEY[key])
+        self._layout = self.preferences.values.layout = key
+        for preset in PRESETS:
+            self.actions_by_text[preset.name].setChecked(preset.key == key)
+        self.clock.forget()
+
+    def reset_layout(self) -> None:
+        """The preset as it is meant."""
+        key = self._layout or "watch"
+        self.preferences.values.layouts.pop(key, None)
+        self._layout = ""
+        self.lay_out(key, is_fresh=True)
+
+    def show_panel(self, key: str) -> None:
+        """Bring a card to the front, wherever it is."""
+        dock = self.docks.get(key)
+        if dock is None:
+            return
+        if self.dock_host.dockWidgetArea(dock) == Qt.DockWidgetArea.NoDockWidgetArea:
+            self.dock_host.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        dock.show()
+        dock.raise_()
+
+    def choose_theme(self) -> None:
+        """The next of system, dark, light."""
+        place = (CHOICES.index(self.look.choice) + 1) % len(CHOICES)
+        self.look.choose(CHOICES[place])
+        self.preferences.values.theme = self.look.choice
+        self.say(f"Theme: {self.look.choice}.")
+
+    def toggle_refused(self) -> None:
+        """Rejected and discarded tokens in the text, or not."""
+        is_shown = not self.state.now.shows_refused
+        self.state.show_refused(is_shown)
+        self.preferences.values.shows_refused = is_shown
+
+    def shortcut_sheet(self) -> None:
+        ShortcutSheet(sheet(self.acts), self).open()
+
+    def say(self, sentence: str) -> None:
+        """A word at the bottom that goes away by itself."""
+        self.toast.setText(sentence)
+        self.toast.show()
+        self._n_said += 1
+        said = self._n_said
+        self.clock.after(3.5, lambda: self._unsay(said))
+
+    def escape(self) -> None:
+        """Let go: of the banner, of what is selected."""
+        if self.banner.isVisible():
+            self.banner.hide()
+        else:
+            self.state.select_step(None)
+
+    # --- building --------------------------------------------------------------------------------
+
+    def _build_bars(self) -> None:
+        self.run_bar = RunBar(self.controller, self.look)
+        self.banner = Banner(self.look)
+        self.tabs = QTabBar()
+        self.tabs.setExpanding(False)
+        self.tabs.setTabsClosable(True)
+        self.tabs.hide()
+        self.tiles = TileRow(self.state, self.look)
+        self.transport = TransportBar(self.controller, self.state, self.look)
+        self.start = StartPage(self.look)
+        self.toast = QLabel()
+        self.toast.setObjectName("chip")
+        self.toast.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.toast.hide()
+        self._n_said = 0
+
+    def _build_stage(self) -> None:
+        self.dock_host = QMainWindow()
+        self.dock_host.setObjectName("stage")
+        self.dock_host.setWindowFlags(Qt.WindowType.Widget)
+        self.dock_host.setDockNestingEnabled(True)
+        self.dock_host.setTabPosition(
+            Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North
+        )
+        self.stage = QWidget()
+        self.stage.setObjectName("stage")
+        column = QVBoxLayout(self.stage)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        tiles = QHBoxLayout()
+        tiles.setContentsMargins(8, 4, 8, 4)
+        tiles.addWidget(self.tiles)
+        host = QHBoxLayout()
+        host.setContentsMargins(8, 4, 8, 4)
+        host.addWidget(self.dock_host)
+        column.addWidget(self.tabs)
+        column.addLayout(tiles)
+        column.addLayout(host, 1)
+        column.addWidget(self.transport)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.start)
+        self.pages.addWidget(self.stage)
+        page = QFrame()
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(self.run_bar)
+        banner = QHBoxLayout()
+        banner.setContentsMargins(8, 0, 8, 0)
+        banner.addWidget(self.banner)
+        outer.addLayout(banner)
+        outer.addWidget(self.pages, 1)
+        outer.addWidget(self.toast, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.setCentralWidget(page)
+
+    def _build_docks(self) -> None:
+        self.docks = {panel.key: CardDock(panel(self.state, self.look)) for panel in PANELS}
+        for dock in self.docks.values():
+            self.dock_host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+            dock.hide()
+
+    def _connect(self) -> None:
+        controller, start = self.controller, self.start
+        controller.problem_told.connect(self.banner.say)
+        controller.sessions_changed.connect(self._sessions_changed)
+        self.clock.ticked.connect(self._ticked)
+        self.state.evidence_wanted.connect(self.show_panel)
+        self.transport.said.connect(self.say)
+        self.run_bar.run_wanted.connect(self.run_dialog)
+        self.tabs.currentChanged.connect(self._tab_chosen)
+        self.tabs.tabCloseRequested.connect(self._tab_closed)
+        start.example_wanted.connect(self.open_example)
+        start.kind_wanted.connect(self.run_kind)
+        start.prompt_wanted.connect(self.run_prompt)
+        start.dialog_wanted.connect(self.run_dialog)
+        start.open_wanted.connect(self.open_file)
+        start.session_wanted.connect(lambda path: self.open_sessions([path]))
+        start.library_wanted.connect(self.show_library)
+        library = self.library
+        library.opened.connect(lambda path: self.open_sessions([path]))
+        library.compare_wanted.connect(self.open_sessions)
+        library.export_wanted.connect(self.export)
+
+    @property
+    def library(self) -> LibraryPanel:
+        panel = self.docks["sessions"].panel
+        assert isinstance(panel, LibraryPanel)
+        return panel
+
+    # --- what comes in ---------------------------------------------------------------------------
+
+    def _ticked(self, moment: Moment | None) -> None:
+        self.run_bar.show_moment(moment)
+        self.transport.show_moment(moment)
+        self.library.tick()
+        self._collect_surroundings()
+        live = self.controller.live
+        warning = "" if live is None or live.recording is None else live.recording.error
+        if warning and warning != self._told_warning:
+            self._told_warning = warning
+            self.banner.say(f"The run goes on, but is not recorded: {warning}")
+
+    def _sessions_changed(self) -> None:
+        """Tabs for the open sessions; the page that fits."""
+        sessions = self.controller.sessions
+        self.clock.forget()
+        self.tabs.blockSignals(True)
+        while self.tabs.count():
+            self.tabs.removeTab(0)
+        for each in sessions:
+            self.tabs.addTab(each.name)
+            self.tabs.setTabToolTip(self.tabs.count() - 1, str(each.path or each.name))
+        if self.controller.shown in sessions:
+            self.tabs.setCurrentIndex(sessions.index(self.controller.shown))
+        self.tabs.setVisible(len(sessions) > 1)
+        self.tabs.blockSignals(False)
+        if not sessions and not self.controller.is_running:
+            self.show_start()
+
+    def _tab_chosen(self, index: int) -> None:
+        sessions = self.controller.sessions
+        if 0 <= index < len(sessions):
+            self._keep_bookmarks()
+            self.state.reset()
+            self.controller.show(sessions[index])
+
+    def _tab_closed(self, index: int) -> None:
+        sessions = self.controller.sessions
+        if 0 <= index < len(sessions):
+            self._keep_bookmarks()
+            self.controller.close_session(sessions[index])
+
+    def _run_dialog_done(self, order: RunOrder, fields: dict[str, object]) -> None:
+        self.preferences.values.order = fields
+        self.run(order)
+
+    def _run_bundled(self, prompts: Sequence[OrderedPrompt]) -> None:
+        config = RunConfig(max_new_tokens=KIND_TOKENS)
+        self.run(RunOrder(configs=(config,), prompts=tuple(prompts)))
+
+    def _layout_of_one(self) -> str:
+        """Where one session is looked at: as before, but not among several or in the library."""
+        kept = self._layout or self.preferences.values.layout
+        return kept if kept in BY_KEY and kept not in ("compare", "sessions") else "watch"
+
+    def _refresh_start(self) -> None:
+        """Look for recent sessions and at this machine, beside the picture."""
+        if self._surroundings is None:
+            self._surroundings = BackgroundTask(self._workshop.look_around)
+
+    def _collect_surroundings(self) -> None:
+        task = self._surroundings
+        if task is None or not task.is_done:
+            return
+        self._surroundings = None
+        if task.error is None:
+            self.start.show_recent(task.result.recent)
+            self.start.show_machine(task.result.machine)
+
+    def _unsay(self, said: int) -> None:
+        if said == self._n_said:
+            self.toast.hide()
+
+    # --- remembering -----------------------------------------------------------------------------
+
+    def _keep_layout(self) -> None:
+        if self._layout and self.pages.currentWidget() is self.stage:
+            self.preferences.values.layouts[self._layout] = save_arrangement(self.dock_host)
+
+    def _keep_bookmarks(self) -> None:
+        kept = self.preferences.values.bookmarks
+        for session in self.controller.sessions:
+            if session.path is not None:
+                kept.pop(session.path.name, None)
+                if session.bookmarks:
+                    kept[session.path.name] = list(session.bookmarks)
+
+    def _restore_geometry(self) -> None:
+        text = self.preferences.values.geometry
+        if not text or not self.restoreGeometry(QByteArray(base64.b64decode(text))):
+            available = self.screen().availableGeometry()
+            self.resize(min(1720, available.width()), min(1050, available.height()))
+
+    # --- Qt --------------------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.toLocalFile().endswith(SUFFIX) for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls()]
+        self.open_sessions([path for path in paths if path.suffix == SUFFIX])
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """End everything; what was decoded is saved as it is."""
+        self._keep_layout()
+        self._keep_bookmarks()
+        geometry = bytes(self.saveGeometry().data())
+        self.preferences.values.geometry = base64.b64encode(geometry).decode("ascii")
+        self.preferences.save()
+        self.hide()
+        self.clock.stop()
+        self.library.close_tasks()
+        if self._surroundings is not None:
+            self._surroundings.close()
+        self.controller.close()
+        event.accept()
+        self.closed.emit()

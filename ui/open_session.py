@@ -1,0 +1,57 @@
+"""OpenSession: one session that the window holds, with the moment of it that is shown."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sessions.playhead import Playhead
+from sessions.recorder_status import RecorderStatus
+from sessions.session import Session
+from sessions.snapshot import Snapshot
+from ui.workshop import Started
+
+
+@dataclass(slots=True, eq=False)
+class OpenSession:
+    """``is_live`` while an engine speaks; ``bookmarks`` are moments in ns, ascending."""
+
+    started: Started
+    is_live: bool = False
+    playhead: Playhead = field(default_factory=Playhead)
+    bookmarks: list[int] = field(default_factory=list)
+    recording: RecorderStatus | None = None
+    problem: str = ""  # why it could not be read to its end
+    _newest: Snapshot | None = None
+    _seen: tuple[int, int] = (-1, -1)
+
+    @property
+    def name(self) -> str:
+        return self.started.name
+
+    @property
+    def path(self) -> Path | None:
+        return self.started.path
+
+    @property
+    def session(self) -> Session:
+        return self.started.session
+
+    @property
+    def begin_ns(self) -> int:
+        """When its first sequence started: where sessions side by side are laid together."""
+        sequences = self.session.model.tables["sequences"]
+        return int(sequences.view("t_ns", 1)[0]) if len(sequences) else 0
+
+    @property
+    def end_ns(self) -> int:
+        return self.session.model.last_t_ns
+
+    def newest(self) -> Snapshot:
+        """The session as far as it was taken in; the same object until more comes."""
+        seen = (self.end_ns, sum(len(table) for table in self.session.model.tables.values()))
+        if self._newest is None or seen != self._seen:
+            self._newest, self._seen = self.session.snapshot(), seen
+        return self._newest
+
+    def at(self, t_ns: int) -> Snapshot:
+        """The session as it was at ``t_ns``."""
+        return self.newest() if t_ns >= self.end_ns else self.session.snapshot(t_ns)

@@ -1,0 +1,307 @@
+"""RunBar: what runs and how, in chips; and the engine's own buttons - run, pause, step, stop. Gamma
+and sampling can be changed while it runs."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+    QWidgetAction,
+)
+
+from engine.wire.commands import Pause, Resume, SetGamma, SetSampling, StepOnce
+from engine.wire.config import MAX_GAMMA
+from engine.wire.events import EngineState
+from sessions.recorder_status import RecorderState
+from sessions.run_facts import RunFacts, run_facts
+from ui.icons import icon
+from ui.look import Look
+from ui.moment import Moment
+from ui.session_controller import SessionController
+
+_STATE_WORDS = {
+    EngineState.LOADING: "loading",
+    EngineState.READY: "ready",
+    EngineState.RUNNING: "running",
+    EngineState.PAUSED: "engine paused",
+    EngineState.STOPPING: "stopping",
+}
+_MAX_NAME = 26
+
+
+class RunBar(QWidget):
+    """The bar over the tiles."""
+
+    run_wanted = Signal()
+    """The run dialog is to open."""
+    run_again_wanted = Signal()
+
+    def __init__(self, controller: SessionController, look: Look) -> None:
+        super().__init__()
+        self._controller = controller
+        self._look = look
+        self._facts: RunFacts | None = None
+        self._seen: object = None
+        line = QHBoxLayout(self)
+        line.setContentsMargins(8, 6, 8, 2)
+        line.setSpacing(6)
+        self.target, self.draft = _chip("The model whose text it is"), _chip("What proposes")
+        self.seed, self.batch = _chip("The seed of the draws"), _chip("Sequences decoded together")
+        self.gamma = _menu_chip("Tokens drafted a step; click to change it while it runs")
+        self.sampling = _menu_chip("Temperature, top-k and top-p; click to change them")
+        for chip in (self.target, self.draft, self.gamma, self.sampling, self.seed, self.batch):
+            line.addWidget(chip)
+        line.addStretch(1)
+        self.state = QLabel()
+        self.state.setProperty("dim", True)
+        self.progress = QProgressBar()
+        self.progress.setFixedWidth(110)
+        self.progress.setTextVisible(False)
+        self.recording = _chip("")
+        self.device = _chip("What decodes, and in which numbers")
+        for widget in (self.state, self.progress, self.recording, self.device):
+            line.addWidget(widget)
+        self.step_button = QPushButton("Step")
+        self.step_button.setToolTip(
+            "Let the paused engine go to its next resting point: after a draft, after a commit "
+            "(Shift+F10)"
+        )
+        self.pause_button = QPushButton("Pause engine")
+        self.pause_button.setToolTip("Rest the engine itself; the picture has its own pause (F8)")
+        self.run_button = QPushButton("Run…")
+        self.run_button.setProperty("primary", True)
+        self.step_button.clicked.connect(self.step_engine)
+        self.pause_button.clicked.connect(self.toggle_engine)
+        self.run_button.clicked.connect(self._run_or_stop)
+        for button in (self.step_button, self.pause_button, self.run_button):
+            line.addWidget(button)
+        self._make_menus()
+        controller.engine_changed.connect(self.refresh)
+        controller.sessions_changed.connect(self.refresh)
+        look.changed.connect(self.refresh)
+        self.refresh()
+
+    # --- acts ------------------------------------------------------------------------------------
+
+    def toggle_engine(self) -> None:
+        """Pause the engine, or let it go on."""
+        state = self._controller.engine_state()[0]
+        self._controller.send(Resume() if state is EngineState.PAUSED else Pause())
+
+    def step_engine(self) -> None:
+        self._controller.send(StepOnce())
+
+    def stop(self) -> None:
+        self._controller.stop()
+
+    # --- the clock's -----------------------------------------------------------------------------
+
+    def show_moment(self, moment: Moment | None) -> None:
+        """Take what is in force from what is shown; cheap while nothing changed."""
+        snapshot = None if moment is None else moment.snapshot
+        seen = None
+        if snapshot is not None:
+            seen = (id(self._controller.shown), len(snapshot.starts), len(snapshot.models),
+                    len(snapshot.settings))  # fmt: skip
+        if seen != self._seen:
+            self._seen = seen
+            self._facts = None if snapshot is None else run_facts(snapshot)
+            self._say_facts(moment)
+        self._say_recording()
+
+    def refresh(self) -> None:
+        """The engine's state and the buttons."""
+        state, detail, progress = self._controller.engine_state()
+        is_running = self._controller.is_running
+        is_loading = self._controller.is_starting or state is EngineState.LOADING
+        words = "starting the engine" if self._controller.is_starting else ""
+        if state is not None:
+            words = detail if state is EngineState.LOADING and detail else _STATE_WORDS[state]
+        self.state.setText(words)
+        self.progress.setVisible(is_loading)
+        self.progress.setRange(0, 0 if progress is None else 1000)
+        if progress is not None:
+            self.progress.setValue(round(progress * 1000))
+        is_paused = state is EngineState.PAUSED
+        self.pause_button.setText("Resume engine" if is_paused else "Pause engine")
+        self.pause_button.setVisible(is_running)
+        self.pause_button.setEnabled(state in (EngineState.RUNNING, EngineState.PAUSED))
+        self.step_button.setVisible(is_running)
+        self.step_button.setEnabled(is_paused)
+        self.run_button.setText(("Cancel" if is_loading else "Stop") if is_running else "Run…")
+        self.run_button.setProperty("primary", not is_running)
+        self.run_button.setToolTip(
+            "End the run; what was decoded is kept (Shift+F5)" if is_running
+            else "Choose models, prompts and settings, and run (Ctrl+R)"
+        )  # fmt: skip
+        self.run_button.style().unpolish(self.run_button)
+        self.run_button.style().polish(self.run_button)
+        theme = self._look.theme
+        self.pause_button.setIcon(icon("play" if is_paused else "pause", theme))
+        self.step_button.setIcon(icon("half-step", theme))
+        ink = theme.text if is_running else theme.on_colour
+        self.run_button.setIcon(icon("stop" if is_running else "play", theme, colour=ink))
+        for chip in (self.gamma, self.sampling):
+            chip.setEnabled(state in (EngineState.RUNNING, EngineState.PAUSED, EngineState.READY))
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _run_or_stop(self) -> None:
+        if self._controller.is_running:
+            self.stop()
+        else:
+            self.run_wanted.emit()
+
+    def _say_facts(self, moment: Moment | None) -> None:
+        facts = self._facts
+        chips = (self.target, self.draft, self.gamma, self.sampling, self.seed, self.batch)
+        for chip in (*chips, self.device):
+            chip.setVisible(facts is not None and bool(facts.settings))
+        if facts is None or moment is None:
+            return
+        settings = facts.settings
+        target = facts.target.name if facts.target else str(settings.get("target", ""))
+        _set_chip(self.target, "target", target)
+        _set_chip(self.draft, "draft", facts.draft.name if facts.draft else facts.drafter)
+        gamma, temperature, top_k, top_p = _in_force(moment, facts)
+        self.gamma.setText(f"γ {gamma}")  # noqa: RUF001
+        extra = (f" · top-k {top_k}" if top_k else "") + (
+            f" · top-p {top_p:g}" if top_p < 1 else ""
+        )
+        self.sampling.setText(f"temperature {temperature:g}{extra}")
+        _set_chip(self.seed, "seed", str(settings.get("seed", 0)))
+        _set_chip(self.batch, "batch", str(settings.get("batch", 1)))
+        dtype = f" · {facts.target.dtype}" if facts.target else ""
+        _set_chip(self.device, "", f"{facts.device_name}{dtype}")
+
+    def _say_recording(self) -> None:
+        live = self._controller.live
+        status = None if live is None else live.recording
+        self.recording.setVisible(live is not None)
+        if live is None:
+            return
+        theme = self._look.theme
+        if live.path is None:
+            text, ink, tip = "not recorded", theme.warning, "This run is not kept."
+        elif status is None or status.state is RecorderState.OK:
+            text, ink, tip = "● recording", theme.rejected, status.message if status else ""
+        elif status.state is RecorderState.WAITING:
+            text, ink, tip = "● recording waits", theme.warning, status.message
+        else:
+            text, ink, tip = "✕ not recorded", theme.rejected, status.error
+        if self.recording.text() != text:
+            self.recording.setText(text)
+            self.recording.setStyleSheet(f"color: {ink};")
+        self.recording.setToolTip(tip)
+
+    def _make_menus(self) -> None:
+        self.gamma_box = QSpinBox()
+        self.gamma_box.setRange(-1, MAX_GAMMA)
+        self.gamma_box.setSpecialValueText("auto")
+        self.gamma_box.setToolTip("0 is plain decoding; one below 0 is auto")
+        _fill_menu(self.gamma, [("γ", self.gamma_box)], self._send_gamma)  # noqa: RUF001
+        self.temperature_box, self.top_p_box = QDoubleSpinBox(), QDoubleSpinBox()
+        self.temperature_box.setRange(0.0, 10.0)
+        self.temperature_box.setSingleStep(0.1)
+        self.top_p_box.setRange(0.01, 1.0)
+        self.top_p_box.setSingleStep(0.05)
+        self.top_k_box = QSpinBox()
+        self.top_k_box.setRange(0, 1_000_000)
+        self.top_k_box.setSpecialValueText("off")
+        fields = [("temperature", self.temperature_box), ("top-k", self.top_k_box),
+                  ("top-p", self.top_p_box)]  # fmt: skip
+        _fill_menu(self.sampling, fields, self._send_sampling)
+        self.gamma.menu().aboutToShow.connect(self._fill_boxes)
+        self.sampling.menu().aboutToShow.connect(self._fill_boxes)
+
+    def _fill_boxes(self) -> None:
+        moment = self._controller.moment()
+        if moment is None or self._facts is None:
+            return
+        gamma, temperature, top_k, top_p = _in_force(moment, self._facts)
+        self.gamma_box.setValue(-1 if gamma == "auto" else int(gamma or 0))
+        self.temperature_box.setValue(temperature)
+        self.top_k_box.setValue(top_k)
+        self.top_p_box.setValue(top_p)
+
+    def _send_gamma(self) -> None:
+        value = self.gamma_box.value()
+        self._controller.send(SetGamma(gamma="auto" if value < 0 else value))
+
+    def _send_sampling(self) -> None:
+        self._controller.send(
+            SetSampling(
+                temperature=self.temperature_box.value(),
+                top_k=self.top_k_box.value(),
+                top_p=self.top_p_box.value(),
+            )
+        )
+
+
+def _in_force(moment: Moment, facts: RunFacts) -> tuple[str, float, int, float]:
+    """Gamma and sampling at the playhead: the run's own, or as they were changed since."""
+    changes, settings = moment.snapshot.settings, facts.settings
+    if len(changes):
+        return (
+            changes.text("gamma", len(changes) - 1),
+            float(changes["temperature"][-1]),
+            int(changes["top_k"][-1]),
+            float(changes["top_p"][-1]),
+        )
+    return (
+        facts.gamma,
+        float(settings.get("temperature", 0.0)),
+        int(settings.get("top_k", 0)),
+        float(settings.get("top_p", 1.0)),
+    )
+
+
+def _chip(tip: str) -> QLabel:
+    chip = QLabel()
+    chip.setObjectName("chip")
+    chip.setToolTip(tip)
+    chip.setTextFormat(Qt.TextFormat.RichText)
+    chip.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    return chip
+
+
+def _menu_chip(tip: str) -> QToolButton:
+    chip = QToolButton()
+    chip.setToolTip(tip)
+    chip.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    chip.setMenu(QMenu(chip))
+    return chip
+
+
+def _fill_menu(chip: QToolButton, fields: list[tuple[str, QWidget]], send: object) -> None:
+    box = QWidget()
+    form = QFormLayout(box)
+    for label, widget in fields:
+        form.addRow(label, widget)
+    button = QPushButton("Apply from the next step")
+    form.addRow(button)
+    button.clicked.connect(send)
+    button.clicked.connect(chip.menu().close)
+    action = QWidgetAction(chip)
+    action.setDefaultWidget(box)
+    chip.menu().addAction(action)
+
+
+def _set_chip(chip: QLabel, name: str, value: str) -> None:
+    """A long value is cut in the middle, whole in the tooltip."""
+    cut = value
+    if len(value) > _MAX_NAME:
+        half = _MAX_NAME // 2
+        cut = f"{value[:half]}…{value[-half + 1 :]}"
+    escaped = cut.replace("&", "&amp;").replace("<", "&lt;")
+    chip.setText(f"{name} <b>{escaped}</b>" if name else escaped)
+    if cut != value:
+        chip.setToolTip(value)

@@ -1,0 +1,310 @@
+"""TransportBar: which moment is shown - follow, pause, scrub, step by step, at a speed - for live
+and stored sessions alike. It moves the picture; the engine goes on behind it."""
+
+from collections.abc import Callable
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSlider,
+    QStyle,
+    QStyleOptionSlider,
+    QToolButton,
+    QWidget,
+)
+from sessions.metrics.landmarks import next_rejection, step_moment, worst_step
+
+from sessions.playhead import Mode, resting_points, step_ends
+from sessions.snapshot import Snapshot
+from ui.icons import icon
+from ui.look import Look
+from ui.moment import Moment
+from ui.session_controller import SessionController
+from ui.view_state import ViewState
+
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
+_POSITIONS = 100_000  # of the slider
+_FRAMES_PER_TEXT = 6  # numbers change at 5 Hz
+
+
+class ScrubBar(QSlider):
+    """A slider that goes to where it is clicked, with marks at the bookmarks."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self._look = look
+        self.marks: tuple[float, ...] = ()  # shares of the way
+        self.setRange(0, _POSITIONS)
+        self.setTracking(True)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton and self.width() > 14:
+            share = (event.position().x() - 7) / (self.width() - 14)
+            self.setSliderPosition(round(share * _POSITIONS))
+        super().mousePressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self.marks:
+            return
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        groove = self.style().subControlRect(
+            QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderGroove, self
+        )
+        painter = QPainter(self)
+        painter.setPen(QPen(QColor(self._look.theme.warning), 2))
+        for share in self.marks:
+            x = round(groove.left() + 7 + share * (groove.width() - 14))
+            painter.drawLine(QPoint(x, 2), QPoint(x, self.height() - 3))
+        painter.end()
+
+
+class TransportBar(QWidget):
+    """The bar under the picture. ``say`` is told what could not be done ("no rejection behind
+    here")."""
+
+    said = Signal(str)
+
+    def __init__(self, controller: SessionController, state: ViewState, look: Look) -> None:
+        super().__init__()
+        self._controller = controller
+        self._state = state
+        self._look = look
+        self._moment: Moment | None = None
+        self._frame = 0
+        self._is_scrubbing = False
+        self._buttons: dict[str, QToolButton] = {}
+        line = QHBoxLayout(self)
+        line.setContentsMargins(8, 2, 8, 8)
+        line.setSpacing(6)
+        for name, tip, act in (
+            ("first", "To the beginning (Home)", self.go_first),
+            ("back", "One step back (Left)", self.step_back),
+            ("play", "Play from here, or pause the picture (Space)", self.toggle_play),
+            ("forward", "One step on (Right)", self.step_forward),
+            ("half-step", "To the next draft or commit (Shift+Right)", self.half_step),
+            ("last", "To the newest moment (End)", self.go_last),
+        ):
+            line.addWidget(self._button(name, tip, act))
+        for text, tip, act in (
+            ("Next rejection", "To the next step with a rejection (N)", self.to_rejection),
+            ("Worst step", "To the slowest step for its tokens (W)", self.to_worst),
+        ):
+            button = QPushButton(text)
+            button.setToolTip(tip)
+            button.clicked.connect(act)
+            line.addWidget(button)
+        tip = "Bookmark this moment, or lift it (B)"
+        line.addWidget(self._button("bookmark", tip, self.bookmark))
+        self.slider = ScrubBar(look)
+        self.slider.setToolTip("Which moment is shown: drag to scrub")
+        self.slider.valueChanged.connect(self._slid)
+        self.slider.sliderPressed.connect(lambda: self._scrub(True))
+        self.slider.sliderReleased.connect(lambda: self._scrub(False))
+        line.addWidget(self.slider, 1)
+        self.step_chip, self.time_chip = QLabel("no steps"), QLabel("0:00.00")
+        for chip in (self.step_chip, self.time_chip):
+            chip.setObjectName("chip")
+            line.addWidget(chip)
+        self.speed = QComboBox()
+        for speed in SPEEDS:
+            self.speed.addItem(f"{speed:g}×", speed)  # noqa: RUF001
+        self.speed.setCurrentIndex(SPEEDS.index(1.0))
+        self.speed.setToolTip("Session seconds per second while playing (+ and -)")
+        self.speed.currentIndexChanged.connect(self._speed_chosen)
+        line.addWidget(self.speed)
+        self.follow = QPushButton("follow")
+        self.follow.setCheckable(True)
+        self.follow.setToolTip("Keep to the newest moment as it comes (F)")
+        self.follow.clicked.connect(self.toggle_follow)
+        line.addWidget(self.follow)
+        look.changed.connect(self._dress)
+        self._dress()
+        self.show_moment(None)
+
+    # --- acts, for keys and buttons --------------------------------------------------------------
+
+    def toggle_play(self) -> None:
+        """Play from here at the speed chosen, or rest here."""
+        playhead = self._controller.playhead
+        if playhead is None:
+            return
+        if playhead.mode is Mode.PLAYING:
+            playhead.pause()
+            return
+        shown = self._controller.shown
+        if shown is not None and not shown.is_live and playhead.t_ns >= shown.end_ns:
+            playhead.scrub(shown.begin_ns)  # at the end of a recording: once more
+        playhead.play(speed=self.speed.currentData())
+
+    def pause(self) -> None:
+        if (playhead := self._controller.playhead) is not None:
+            playhead.pause()
+
+    def toggle_follow(self) -> None:
+        playhead = self._controller.playhead
+        if playhead is None:
+            return
+        if playhead.mode is Mode.FOLLOWING:
+            playhead.pause()
+        else:
+            playhead.follow()
+            self._state.look_at(None)
+            self._state.select_step(None)
+
+    def go_first(self) -> None:
+        shown = self._controller.shown
+        if shown is not None:
+            shown.playhead.scrub(shown.begin_ns)
+
+    def go_last(self) -> None:
+        if (playhead := self._controller.playhead) is not None:
+            playhead.follow()
+
+    def step_forward(self) -> None:
+        self._step(1)
+
+    def step_back(self) -> None:
+        self._step(-1)
+
+    def half_step(self) -> None:
+        """To the next moment an engine that is paused would rest at."""
+        shown = self._controller.shown
+        if shown is not None and not shown.playhead.step(resting_points(shown.newest())):
+            self.said.emit("There is nothing behind this moment yet.")
+
+    def to_rejection(self) -> None:
+        self._go_to(next_rejection, "No rejection behind this moment.")
+
+    def to_worst(self) -> None:
+        self._go_to(_worst_moment, "There is no step yet.")
+
+    def bookmark(self) -> None:
+        """Keep this moment, or let it go."""
+        shown = self._controller.shown
+        if shown is None:
+            return
+        t_ns = shown.playhead.t_ns
+        near = [mark for mark in shown.bookmarks if abs(mark - t_ns) < 1_000_000]
+        shown.bookmarks = sorted(set(shown.bookmarks) ^ set(near or [t_ns]))
+        self.said.emit("Bookmark lifted." if near else "Bookmarked.")
+
+    def to_bookmark(self, n: int = 1) -> None:
+        """To the next bookmark, or with -1 to the one before."""
+        shown = self._controller.shown
+        if shown is not None and not shown.playhead.step(np.array(shown.bookmarks, np.int64), n=n):
+            self.said.emit("No bookmark there: B sets one.")
+
+    def change_speed(self, n: int) -> None:
+        """``n`` speeds faster or slower."""
+        index = self.speed.currentIndex() + n
+        self.speed.setCurrentIndex(min(max(index, 0), self.speed.count() - 1))
+
+    # --- the clock's -----------------------------------------------------------------------------
+
+    def show_moment(self, moment: Moment | None) -> None:
+        """Follow what is shown; numbers change at 5 Hz."""
+        self._moment = moment
+        shown = self._controller.shown
+        self.setEnabled(shown is not None)
+        if shown is None or moment is None:
+            return
+        begin, end = shown.begin_ns, max(shown.end_ns, shown.begin_ns + 1)
+        if not self._is_scrubbing:
+            share = (shown.playhead.t_ns - begin) / (end - begin)
+            self.slider.blockSignals(True)
+            self.slider.setValue(round(min(max(share, 0.0), 1.0) * _POSITIONS))
+            self.slider.blockSignals(False)
+        marks = tuple((mark - begin) / (end - begin) for mark in shown.bookmarks)
+        if marks != self.slider.marks:
+            self.slider.marks = marks
+            self.slider.update()
+        mode = shown.playhead.mode
+        self.follow.setChecked(mode is Mode.FOLLOWING)
+        self._set_icon("play", "pause" if mode is Mode.PLAYING else "play")
+        self._frame += 1
+        if self._frame % _FRAMES_PER_TEXT == 0 or mode is not Mode.FOLLOWING:
+            self._say_numbers(moment)
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _say_numbers(self, moment: Moment) -> None:
+        shown = self._controller.shown
+        assert shown is not None
+        here, newest = moment.snapshot.steps, moment.newest.steps
+        last = int(newest["step"][-1]) + 1 if len(newest) else 0
+        now = int(here["step"][-1]) + 1 if len(here) else 0
+        self.step_chip.setText(f"step {grouped(now)} / {grouped(last)}" if last else "no steps")
+        self.time_chip.setText(clock_time(max(0, shown.playhead.t_ns - shown.begin_ns)))
+
+    def _button(self, name: str, tip: str, act: Callable[[], None]) -> QToolButton:
+        button = QToolButton()
+        button.setToolTip(tip)
+        button.setObjectName(name)
+        button.clicked.connect(act)
+        self._buttons[name] = button
+        return button
+
+    def _set_icon(self, button: str, name: str) -> None:
+        self._buttons[button].setIcon(icon(name, self._look.theme))
+
+    def _dress(self) -> None:
+        for name in self._buttons:
+            self._set_icon(name, name)
+
+    def _scrub(self, is_scrubbing: bool) -> None:
+        self._is_scrubbing = is_scrubbing
+
+    def _slid(self, value: int) -> None:
+        shown = self._controller.shown
+        if shown is None:
+            return
+        begin, end = shown.begin_ns, shown.end_ns
+        shown.playhead.scrub(begin + round((end - begin) * value / _POSITIONS))
+
+    def _speed_chosen(self, _index: int) -> None:
+        playhead = self._controller.playhead
+        if playhead is not None and playhead.mode is Mode.PLAYING:
+            playhead.play(speed=self.speed.currentData())
+
+    def _step(self, n: int) -> None:
+        shown = self._controller.shown
+        if shown is None:
+            return
+        if not shown.playhead.step(step_ends(shown.newest()), n=n):
+            self.said.emit("There is no step behind this." if n > 0 else "This is the first step.")
+            return
+        self._state.select_step(None)  # the step shown is the newest at the playhead
+
+    def _go_to(self, find: Callable[[Snapshot, int], int | None], sentence: str) -> None:
+        shown = self._controller.shown
+        if shown is None:
+            return
+        t_ns = find(shown.newest(), shown.playhead.t_ns)
+        if t_ns is None:
+            self.said.emit(sentence)
+            return
+        shown.playhead.scrub(t_ns)
+        self._state.select_step(None)
+
+
+def _worst_moment(newest: Snapshot, _t_ns: int) -> int | None:
+    step = worst_step(newest)
+    return None if step is None else step_moment(newest, step)
+
+
+def grouped(number: int) -> str:
+    """Thousands apart by a thin space."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def clock_time(ns: int) -> str:
+    """Minutes, seconds and hundredths."""
+    minutes, seconds = divmod(ns / 1e9, 60.0)
+    return f"{int(minutes)}:{seconds:05.2f}"
