@@ -126,6 +126,7 @@ def fold_commits(events: Sequence[StepCommitted], tables: Tables) -> None:
         n_committed=lengths,
         extra_origin=[ORIGIN_CODES[_extra(event.origins)] for event in events],
         step_ns=[event.step_ns for event in events],
+        is_profiled=[int(event.is_profiled) for event in events],
     )
     n = int(lengths.sum())
     output_tokens.append(

@@ -121,6 +121,12 @@ def fold_kernels(events: Sequence[KernelsRecorded], tables: Tables) -> None:
         )
     ]  # fmt: skip
     _append_rows("kernels", rows, tables)
+    recordings = [
+        (event.ordinal, event.t_ns, event.step, len(event.names), event.recording_ns,
+         or_missing(event.clock_error_ns))
+        for event in events
+    ]  # fmt: skip
+    _append_rows("recordings", recordings, tables)
 
 
 def _timed(event: CalibrationMeasured) -> Iterator[tuple[int, int, int]]:

@@ -31,6 +31,7 @@ class Snapshot:
     kv_changes: TablePrefix
     spans: TablePrefix
     kernels: TablePrefix
+    recordings: TablePrefix
     host_samples: TablePrefix
     gpu_samples: TablePrefix
     logs: TablePrefix

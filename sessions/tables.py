@@ -172,6 +172,7 @@ TABLE_COLUMNS: dict[str, dict[str, Kind]] = {
         "n_committed": COUNT,
         "extra_origin": CODE,  # missing where the step was cut before its extra token
         "step_ns": INT,
+        "is_profiled": COUNT,  # 1: its kernels were recorded, its time is no measure
     },
     "output_tokens": {
         **_STEP,
@@ -209,6 +210,12 @@ TABLE_COLUMNS: dict[str, dict[str, Kind]] = {
         "duration_ns": INT,
         "span_index": COUNT,
         "name": TEXT,
+    },
+    "recordings": {  # KernelsRecorded, also where nothing ran
+        "step": COUNT,
+        "n_kernels": COUNT,
+        "recording_ns": INT,
+        "clock_error_ns": INT,
     },
     "host_samples": {
         "process_cpu_pct": FLOAT,

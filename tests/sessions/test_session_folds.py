@@ -101,3 +101,5 @@ def test_samples_logs_kernels_and_losses() -> None:
     assert snapshot.drops.text("kinds", 0) == "GpuSampled\nSpansMeasured"
     assert snapshot.kernels.texts("name") == ["gemm", "add"]
     assert snapshot.kernels["span_index"].tolist() == [0, -1]
+    assert snapshot.recordings["n_kernels"].tolist() == [2]
+    assert snapshot.recordings["clock_error_ns"].tolist() == [MISSING_INT]
