@@ -15,6 +15,7 @@ from sessions.snapshot import Snapshot
 from sessions.tables import KvChange, SequenceChange
 
 NO_OWNER = -1
+_FIRST_PIECE = 4096  # rows
 
 
 class BlockState(IntEnum):
@@ -74,18 +75,15 @@ def kv_map(snapshot: Snapshot, role: int) -> KvMap | None:
     changes = snapshot.kv_changes
     is_ours = changes["role"] == role
     kinds = changes["change"]
-    block_rows = np.flatnonzero(is_ours & (kinds != KvChange.ADVANCED))
+    block_rows = np.flatnonzero(is_ours & (kinds != int(KvChange.ADVANCED)))
     last = np.full(n_blocks, -1)  # of each block: the row of its newest change
     last[changes["physical_block"][block_rows]] = block_rows  # the last of equals stays
     is_touched = last >= 0
     is_owned = is_touched & (kinds[last] == KvChange.ALLOCATED) if len(kinds) else is_touched
     users = np.where(is_touched, _at(changes["sequence_id"], last), NO_OWNER)
     logical = np.where(is_owned, _at(changes["logical_block"], last), -1)
-    is_first = is_ours & (kinds == KvChange.ALLOCATED) & (changes["logical_block"] == 0)
     lengths = _newest_advances(
-        snapshot,
-        rows=np.flatnonzero(is_ours & (kinds == KvChange.ADVANCED)),
-        openings=np.flatnonzero(is_first),
+        snapshot, role, block_rows=block_rows, owners=np.unique(users[is_owned])
     )
     of_user = lengths.of(users)  # [n_blocks] places in lengths; -1: nothing written yet
     length = np.where(of_user >= 0, _at(lengths.length, of_user), 0)
@@ -147,7 +145,7 @@ def contiguous_reservation(snapshot: Snapshot, kv: KvMap) -> Reservation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Advances:
-    """The newest change of length of each sequence that has one; arrays [n_sequences]."""
+    """The newest change of length of each owner that has one; arrays [n_owners] or fewer."""
 
     sequence_id: Array  # ascending
     row: Array  # in kv_changes
@@ -163,19 +161,52 @@ class _Advances:
         return np.where(self.sequence_id[places] == sequence_ids, places, -1)
 
 
-def _newest_advances(snapshot: Snapshot, *, rows: Array, openings: Array) -> _Advances:
-    """``openings`` are the rows that allocate a sequence's first block: what it had written
-    before, it lost when it was set back."""
+def _newest_advances(
+    snapshot: Snapshot, role: int, *, block_rows: Array, owners: Array
+) -> _Advances:
+    """``owners`` are the sequences that own blocks, ascending; ``block_rows`` the rows of blocks.
+
+    The rows that allocate a sequence's first block open it: what it had written before, it lost
+    when it was set back.
+    """
     changes = snapshot.kv_changes
-    n_ids = int(changes["sequence_id"].max(initial=-1)) + 1
-    newest, opened = np.full(n_ids, -1), np.full(n_ids, -1)
-    newest[changes["sequence_id"][rows]] = rows  # the last of equals stays
-    opened[changes["sequence_id"][openings]] = openings
-    found = np.flatnonzero((newest >= 0) & (newest > opened))
-    row = newest[found]
+    ids = changes["sequence_id"]
+    is_opening = changes["change"][block_rows] == KvChange.ALLOCATED
+    is_opening &= changes["logical_block"][block_rows] == 0
+    openings = block_rows[is_opening]
+    n_ids = int(max(ids[block_rows].max(initial=-1), owners.max(initial=-1))) + 1
+    opened = np.full(n_ids, -1)
+    opened[ids[openings]] = openings  # the last of equals stays
+    newest = _newest_rows(snapshot, role, wanted=owners, opened=opened[owners])
+    is_found = (newest >= 0) & (newest > opened[owners])
+    row = newest[is_found]
     n_rolled_back = changes["n_rolled_back"][row]
     length = changes["position"][row] + changes["n_written"][row] - n_rolled_back
-    return _Advances(found, row, changes["ordinal"][row], length, n_rolled_back)
+    return _Advances(owners[is_found], row, changes["ordinal"][row], length, n_rolled_back)
+
+
+def _newest_rows(snapshot: Snapshot, role: int, *, wanted: Array, opened: Array) -> Array:
+    """The newest row of each of ``wanted`` that changed its length, -1 where there is none behind
+    ``opened``, [n_wanted].
+
+    Searched from the end in growing pieces: those that decode have theirs among the last rows.
+    """
+    changes = snapshot.kv_changes
+    newest = np.full(len(wanted), -1)
+    end, size = len(changes), _FIRST_PIECE
+    while end > 0 and np.any((newest < 0) & (opened < end)):
+        start = max(end - size, 0)
+        piece = slice(start, end)
+        is_advance = changes["role"][piece] == role
+        is_advance &= changes["change"][piece] == int(KvChange.ADVANCED)
+        rows = start + np.flatnonzero(is_advance)
+        places = np.searchsorted(wanted, changes["sequence_id"][rows]).clip(max=len(wanted) - 1)
+        is_wanted = wanted[places] == changes["sequence_id"][rows]
+        here = np.full(len(wanted), -1)
+        here[places[is_wanted]] = rows[is_wanted]  # the last of equals stays
+        newest = np.where(newest < 0, here, newest)
+        end, size = start, size * 4
+    return newest
 
 
 def _newest_draft(snapshot: Snapshot) -> int:

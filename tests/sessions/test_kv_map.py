@@ -117,6 +117,18 @@ def test_what_a_sequence_had_written_is_lost_when_it_is_set_back() -> None:
     assert told.states() == [FREE] * 4 + [COMMITTED] * 2
 
 
+def test_a_sequence_that_rests_keeps_its_length_however_long_another_decodes() -> None:
+    told = Told()
+    told.allocate(0, 0)
+    told.advance(0, 3)
+    told.allocate(0, 1, sequence_id=1)
+    for _ in range(6000):
+        told.advance(0, 2, 1, sequence_id=1)
+    kv = kv_map(snapshot_of(told.events), TARGET)
+    assert kv is not None
+    assert kv.n_filled.tolist() == [3, 1, 0, 0, 0, 0]
+
+
 def test_a_contiguous_cache_keeps_what_was_rolled_back() -> None:
     told = Told("contiguous")
     told.allocate(0, 0, 1, 2)
