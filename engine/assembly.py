@@ -152,11 +152,11 @@ def make_drafter(
     config: RunConfig, draft: RoleRunner | None, *, n_tokens: int, device: torch.device
 ) -> Drafter:
     """What ``config.draft`` names. Gamma 0 needs none of them."""
-    ngram = NgramDrafter(n_tokens, device, shortest=config.ngram_min, longest=config.ngram_max)
+    ngram = NgramDrafter(shortest=config.ngram_min, longest=config.ngram_max)
     if config.draft == "ngram":
         return ngram
     if draft is None:
-        return NoDrafter(n_tokens, device)
+        return NoDrafter()
     model = DraftModelDrafter(draft)
     return CompositeDrafter(ngram, model) if config.draft == "composite" else model
 

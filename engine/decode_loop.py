@@ -14,8 +14,8 @@ from engine.forward import RoleRunner
 from engine.gamma import GammaPolicy
 from engine.kv.base import ForwardRow
 from engine.readings import Readings, read
-from engine.rejection import Verdict, judge
-from engine.sampling import SamplingParams, are_usable, probabilities
+from engine.rejection import Verdict, judge, judge_one_hot
+from engine.sampling import SamplingParams, are_usable, greedy, one_hot, probabilities
 from engine.scheduler import Scheduler
 from engine.speaker import StepSpeaker
 from engine.step_plan import Plan
@@ -135,17 +135,25 @@ class DecodeLoop:
                     f"tokens of sequence {plan.sequence.sequence_id}: try another dtype, or "
                     "check its weights."
                 )
-            token_ids = torch.tensor(draft.token_ids, dtype=torch.int64, device=rows.device)
-            verdict = judge(
-                token_ids,
-                draft.probs,
-                probabilities(rows, self.sampling),
-                uniforms=plan.uniforms.test[: len(draft)],
-                extra_uniform=plan.uniforms.extra,
-            )
+            verdict = self._verdict(plan, draft, rows)
             verdicts.append(verdict)
-            readings.append(read(draft, rows, token_ids, n_accepted=verdict.n_accepted))
+            readings.append(read(draft, rows, n_accepted=verdict.n_accepted))
         return verdicts, readings
+
+    def _verdict(self, plan: Plan, draft: Draft, rows: torch.Tensor) -> Verdict:
+        """``rows`` are the target's logits [n_drafted + 1, n_tokens]."""
+        uniforms = plan.uniforms.test[: len(draft)]
+        if draft.probs is None and self.sampling.temperature == 0.0:
+            return judge_one_hot(draft.token_ids, greedy(rows).tolist(), uniforms=uniforms)
+        token_ids = torch.tensor(draft.token_ids, dtype=torch.int64, device=rows.device)
+        probs = one_hot(token_ids, rows.shape[-1]) if draft.probs is None else draft.probs
+        return judge(
+            token_ids,
+            probs,
+            probabilities(rows, self.sampling),
+            uniforms=uniforms,
+            extra_uniform=plan.uniforms.extra,
+        )
 
     def _commit(
         self,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from collections.abc import Sequence as Items
+from typing import NamedTuple
 
 import torch
 
@@ -13,6 +14,19 @@ from engine.wire.events import PREFILL_STEP, Event, PrefillCompleted, Role
 
 PREFILL_CHUNK = 512
 """Prompt tokens of one forward: bounds the memory of the mask and of the activations."""
+
+
+_STEP = 64
+"""Tokens of context between the two forwards that a line of costs is drawn through."""
+
+
+class _CostLine(NamedTuple):
+    """Work of a forward of one sequence as a function of the tokens in its cache."""
+
+    n_flops: int
+    n_bytes: int
+    flops_per_cached: int
+    bytes_per_cached: int
 
 
 class RoleRunner:
@@ -38,6 +52,7 @@ class RoleRunner:
         n_parameters = max(1, model.shape.n_parameters)
         self._bytes_per_weight = model.weight_bytes / n_parameters
         self._bytes_per_value = float(model.dtype.itemsize)
+        self._lines: dict[tuple[int, int], _CostLine] = {}  # by width and rows of logits
 
     def forward(self, rows: Items[ForwardRow], *, n_logits: int, span_name: str) -> torch.Tensor:
         """Run ``rows`` in one forward.
@@ -49,9 +64,8 @@ class RoleRunner:
         batch = self.cache.batch(rows, device=self.model.device)
         with self._spans.span(span_name, self.role) as span:
             logits = self.model.forward(batch, self.cache, n_logits=n_logits)
-        cost = self._cost(batch.context_lengths, batch.widths, n_logits=n_logits)
-        span.count(cost.n_flops, cost.n_bytes)
-        return logits[..., : self.n_tokens]
+        span.count(*self._work(batch.context_lengths, batch.widths, n_logits=n_logits))
+        return logits if logits.shape[-1] == self.n_tokens else logits[..., : self.n_tokens]
 
     def prefill(self, sequence_id: int, token_ids: list[int]) -> None:
         """Write the keys and values of a prompt behind what the cache holds; logits are not
@@ -66,7 +80,7 @@ class RoleRunner:
         if self.model.device.type == "cuda":  # once a prompt; a step never waits like this
             torch.cuda.synchronize(self.model.device)
         host_ns = self._spans.now_ns() - start_ns
-        cost = self._cost((n_held + len(token_ids),), (len(token_ids),), n_logits=1)
+        n_flops, n_bytes = self._work((n_held + len(token_ids),), (len(token_ids),), n_logits=1)
         self.cache.settle(sequence_id, n_held + len(token_ids), step=PREFILL_STEP)
         self._say(
             PrefillCompleted(
@@ -75,9 +89,34 @@ class RoleRunner:
                 n_tokens=len(token_ids),
                 start_ns=start_ns,
                 host_ns=host_ns,
-                n_flops=cost.n_flops,
-                n_bytes=cost.n_bytes,
+                n_flops=n_flops,
+                n_bytes=n_bytes,
             )
+        )
+
+    def _work(
+        self, lengths: tuple[int, ...], widths: tuple[int, ...], *, n_logits: int
+    ) -> tuple[int, int]:
+        """FLOPs and bytes of a forward. Of one sequence they grow by the same amount with every
+        token of its context, so two of them tell all; not so where attention has a window."""
+        if len(lengths) > 1 or self.model.shape.sliding_window is not None:
+            cost = self._cost(lengths, widths, n_logits=n_logits)
+            return cost.n_flops, cost.n_bytes
+        width = widths[0]
+        line = self._lines.get((width, n_logits))
+        if line is None:
+            empty = self._cost((width,), widths, n_logits=n_logits)
+            grown = self._cost((width + _STEP,), widths, n_logits=n_logits)
+            line = self._lines[width, n_logits] = _CostLine(
+                empty.n_flops,
+                empty.n_bytes,
+                (grown.n_flops - empty.n_flops) // _STEP,
+                (grown.n_bytes - empty.n_bytes) // _STEP,
+            )
+        n_cached = lengths[0] - width
+        return (
+            line.n_flops + line.flops_per_cached * n_cached,
+            line.n_bytes + line.bytes_per_cached * n_cached,
         )
 
     def _cost(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.drafters.base import Draft
-from engine.sampling import raw_confidences, raw_readings
+from engine.sampling import raw_readings
 
 
 @dataclass(frozen=True)
@@ -19,25 +19,28 @@ class Readings:
     extra_entropy: float
 
 
-def read(
-    draft: Draft, target_logits: torch.Tensor, token_ids: torch.Tensor, *, n_accepted: int
-) -> Readings:
+def read(draft: Draft, target_logits: torch.Tensor, *, n_accepted: int) -> Readings:
     """Readings of one sequence's step.
 
     Args:
         target_logits: [n_drafted + 1, n_tokens], finite.
-        token_ids: [n_drafted] int64, the draft.
     """
     n_drafted = len(draft)
     # The last row's token does not matter: only its entropy is kept.
-    readings = raw_readings(target_logits, torch.nn.functional.pad(token_ids, (0, 1)))
-    if draft.logits is None:
-        draft_confidences = [1.0] * n_drafted  # looked up, not guessed
-    else:
-        draft_confidences = raw_confidences(draft.logits, token_ids)
+    rows, token_ids = target_logits, [*draft.token_ids, 0]
+    if draft.logits is not None:  # of the draft's rows only the confidence is wanted
+        rows, token_ids = torch.cat((rows, draft.logits)), [*token_ids, *draft.token_ids]
+    readings = raw_readings(
+        rows, torch.tensor(token_ids, device=rows.device), n_entropies=n_drafted + 1
+    )
+    confidences = readings.confidences
     return Readings(
-        draft_confidences=tuple(draft_confidences),
-        target_confidences=tuple(readings.confidences[:n_drafted]),
+        draft_confidences=(
+            (1.0,) * n_drafted  # looked up, not guessed
+            if draft.logits is None
+            else tuple(confidences[n_drafted + 1 :])
+        ),
+        target_confidences=tuple(confidences[:n_drafted]),
         target_entropies=tuple(readings.entropies[:n_drafted]),
         extra_entropy=readings.entropies[n_accepted],
     )

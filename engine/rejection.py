@@ -83,12 +83,8 @@ def judge(
             else:
                 n_zero_residual = 1
     extra_id = draw_one(source, extra_uniform)
-    n_discarded = max(0, n_drafted - n_accepted - 1)
-    fates = (Fate.ACCEPTED,) * n_accepted
-    if n_accepted < n_drafted:
-        fates += (Fate.REJECTED,) + (Fate.DISCARDED,) * n_discarded
     return Verdict(
-        fates=fates,
+        fates=_fates(n_accepted, n_drafted),
         draft_probs=_ratios(token_draft_probs),
         target_probs=_ratios(token_target_probs),
         overlaps=_ratios(token_overlaps),
@@ -99,6 +95,38 @@ def judge(
         extra_target_prob=min(1.0, float(last_row[extra_id])),
         n_zero_residual=n_zero_residual,
     )
+
+
+def judge_one_hot(draft_ids: list[int], target_ids: list[int], *, uniforms: list[float]) -> Verdict:
+    """What ``judge`` says of one-hot distributions, given the tokens that hold all their mass.
+
+    Args:
+        draft_ids: n_drafted tokens, each drawn from its own one-hot distribution.
+        target_ids: n_drafted + 1 tokens.
+        uniforms: n_drafted numbers in [0, 1): each accepts a ratio of 1 and rejects one of 0.
+    """
+    n_drafted = len(draft_ids)
+    target_probs = tuple([float(a == b) for a, b in zip(draft_ids, target_ids[:-1], strict=True)])
+    n_accepted = target_probs.index(0.0) if 0.0 in target_probs else n_drafted
+    return Verdict(
+        fates=_fates(n_accepted, n_drafted),
+        draft_probs=(1.0,) * n_drafted,
+        target_probs=target_probs,
+        overlaps=target_probs,
+        uniforms=tuple(uniforms),
+        n_accepted=n_accepted,
+        extra_token_id=target_ids[n_accepted],  # what is left of the target without the draft
+        extra_origin=Origin.RECOVERED if n_accepted < n_drafted else Origin.BONUS,
+        extra_target_prob=1.0,
+        n_zero_residual=0,
+    )
+
+
+def _fates(n_accepted: int, n_drafted: int) -> tuple[Fate, ...]:
+    fates = (Fate.ACCEPTED,) * n_accepted
+    if n_accepted < n_drafted:
+        fates += (Fate.REJECTED,) + (Fate.DISCARDED,) * (n_drafted - n_accepted - 1)
+    return fates
 
 
 def _ratios(values: list[float]) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
 """Logits to probabilities to a drawn token: the same code for the draft and the target.
 
-Temperature 0 is not a branch of the algorithm: it makes one-hot distributions, and everything
-downstream treats them like any other.
+Temperature 0 is not another algorithm: it makes one-hot distributions. Where all are one-hot they
+are not written out, as their tokens say everything (see ``rejection.judge_one_hot``).
 """
 
 import math
@@ -136,26 +136,26 @@ class RawReadings:
     entropies: list[float]  # nats
 
 
-def raw_readings(logits: torch.Tensor, token_ids: torch.Tensor) -> RawReadings:
-    """Confidence and entropy of each row at temperature 1.
+def raw_readings(
+    logits: torch.Tensor, token_ids: torch.Tensor, *, n_entropies: int | None = None
+) -> RawReadings:
+    """Confidence at temperature 1 of each row, and entropy of the first ``n_entropies`` (all).
 
     Args:
         logits: [n_rows, n_tokens]; rows must be usable.
         token_ids: [n_rows] int64.
     """
-    log_probs = logits.float().log_softmax(-1)
-    # -inf logits give 0 * -inf = NaN: such tokens add nothing to the entropy.
-    entropies = torch.linalg.vecdot(log_probs.exp(), log_probs.clamp(min=-1e4)).neg_()
-    chosen = log_probs.gather(-1, token_ids[:, None]).squeeze(-1)
-    log_confidences, entropy_list = torch.stack((chosen, entropies)).tolist()
+    shifted = logits.float() - logits.amax(-1, keepdim=True)
+    weights = shifted.exp()
+    # Summed over a row, weight * logit / total is the log of the total minus the entropy. Logits of
+    # -inf would give 0 * -inf = NaN: such tokens add nothing.
+    means = torch.linalg.vecdot(weights[:n_entropies], shifted[:n_entropies].clamp_(min=-1e4))
+    totals, chosen = on_host(weights.sum(-1), weights.gather(-1, token_ids[:, None]).squeeze(-1))
+    (means_list,) = on_host(means)
     return RawReadings(
-        [math.exp(min(0.0, each)) for each in log_confidences],
-        [max(0.0, each) for each in entropy_list],
+        [min(1.0, weight / total) for weight, total in zip(chosen, totals, strict=True)],
+        [
+            max(0.0, math.log(total) - mean / total)
+            for mean, total in zip(means_list, totals, strict=False)
+        ],
     )
-
-
-def raw_confidences(logits: torch.Tensor, token_ids: torch.Tensor) -> list[float]:
-    """The first half of ``raw_readings``, for those who want no more."""
-    log_probs = logits.float().log_softmax(-1)
-    chosen: list[float] = log_probs.gather(-1, token_ids[:, None]).squeeze(-1).tolist()
-    return [math.exp(min(0.0, each)) for each in chosen]

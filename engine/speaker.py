@@ -29,10 +29,6 @@ class StepSpeaker:
 
     def proposed(self, step: int, plans: Items[Plan], drafts: Items[Draft]) -> None:
         for plan, draft in zip(plans, drafts, strict=True):
-            token_probs: list[float] = []
-            if draft.token_ids:
-                rows = range(len(draft))
-                token_probs = draft.probs[rows, draft.token_ids].tolist()
             self._say(
                 DraftProposed(
                     sequence_id=plan.sequence.sequence_id,
@@ -41,7 +37,7 @@ class StepSpeaker:
                     gamma=plan.gamma,
                     token_ids=tuple(draft.token_ids),
                     token_texts=self._texts.of(draft.token_ids),
-                    draft_probs=tuple(min(1.0, prob) for prob in token_probs),
+                    draft_probs=tuple(min(1.0, prob) for prob in draft.token_probs()),
                     drafter=draft.drafter,
                     reason=f"{plan.reason}; {draft.note}" if draft.note else plan.reason,
                     gamma_alpha=plan.alpha,

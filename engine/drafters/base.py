@@ -22,7 +22,7 @@ class Draft:
     """Proposed tokens and the distributions they were drawn from."""
 
     token_ids: list[int]
-    probs: torch.Tensor  # [n_drafted, n_tokens] float32
+    probs: torch.Tensor | None  # [n_drafted, n_tokens] float32; None: one-hot on the tokens
     logits: torch.Tensor | None  # [n_drafted, n_tokens]; None where no model spoke
     drafter: str  # "model", "ngram" or "none"
     note: str = ""  # why it is shorter than asked
@@ -30,6 +30,13 @@ class Draft:
 
     def __len__(self) -> int:
         return len(self.token_ids)
+
+    def token_probs(self) -> list[float]:
+        """Per token, the probability it was drawn with."""
+        if self.probs is None:
+            return [1.0] * len(self.token_ids)
+        probs: list[float] = self.probs[range(len(self.token_ids)), self.token_ids].tolist()
+        return probs
 
 
 class Drafter(Protocol):

@@ -7,7 +7,7 @@ import torch
 from engine.drafters.base import Draft, DraftRequest
 from engine.forward import RoleRunner
 from engine.kv.base import ForwardRow, KvCache
-from engine.sampling import SamplingParams, are_usable, on_host, one_hot, sample
+from engine.sampling import SamplingParams, are_usable, on_host, sample
 from engine.sequence import Sequence
 from engine.telemetry.spans import DRAFT_FORWARD
 
@@ -109,14 +109,9 @@ class DraftModelDrafter:
             each.pending = [token_id]
 
     def _finish(self, each: _Growing) -> Draft:
-        n_tokens, device = self._runner.n_tokens, self._runner.model.device
-        if each.probs or not each.token_ids:
-            probs = torch.stack(each.probs) if each.probs else torch.empty((0, n_tokens))
-        else:
-            probs = one_hot(torch.tensor(each.token_ids, device=device), n_tokens)
         return Draft(
             token_ids=each.token_ids,
-            probs=probs.to(device),
+            probs=torch.stack(each.probs) if each.probs else None,
             logits=torch.stack(each.logits) if each.logits else None,
             drafter="model",
             note=NON_FINITE if each.n_non_finite else "",

@@ -7,11 +7,9 @@ tokens that followed its latest earlier occurrence are the draft. Each is propos
 
 from collections.abc import Sequence as Items
 
-import torch
-
 from engine.drafters.base import Draft, DraftRequest
 from engine.drafters.none import empty_draft
-from engine.sampling import SamplingParams, one_hot
+from engine.sampling import SamplingParams
 from engine.sequence import Sequence
 
 NO_MATCH = "no earlier occurrence of the last tokens"
@@ -45,9 +43,7 @@ class NgramIndex:
 class NgramDrafter:
     """No model, no cache: an index per sequence."""
 
-    def __init__(self, n_tokens: int, device: torch.device, *, shortest: int, longest: int) -> None:
-        self._n_tokens = n_tokens
-        self._device = device
+    def __init__(self, *, shortest: int, longest: int) -> None:
         self._sizes = (shortest, longest)
         self._indexes: dict[int, NgramIndex] = {}
 
@@ -69,10 +65,9 @@ class NgramDrafter:
         token_ids = index.continuation(sequence.token_ids, request.gamma) if request.gamma else []
         if not token_ids:
             note = NO_MATCH if request.gamma else ""
-            return empty_draft(self._n_tokens, self._device, drafter="ngram", note=note)
-        ids = torch.tensor(token_ids, dtype=torch.int64, device=self._device)
+            return empty_draft(drafter="ngram", note=note)
         note = "" if len(token_ids) == request.gamma else "the match is followed by fewer tokens"
-        return Draft(token_ids, one_hot(ids, self._n_tokens), None, "ngram", note)
+        return Draft(token_ids, None, None, "ngram", note)
 
     def settle(self, sequence: Sequence, *, step: int) -> None:
         """No cache."""

@@ -2,23 +2,21 @@
 
 from collections.abc import Sequence as Items
 
-import torch
-
 from engine.drafters.base import Draft, DraftRequest
 from engine.sampling import SamplingParams
 from engine.sequence import Sequence
 
 
-def empty_draft(n_tokens: int, device: torch.device, *, drafter: str, note: str = "") -> Draft:
+def empty_draft(*, drafter: str, note: str = "") -> Draft:
     """A draft of no tokens."""
-    return Draft([], torch.empty((0, n_tokens), device=device), None, drafter, note)
+    return Draft([], None, None, drafter, note)
 
 
 class NoDrafter:
     """Proposes nothing and holds nothing."""
 
-    def __init__(self, n_tokens: int, device: torch.device) -> None:
-        self._empty = empty_draft(n_tokens, device, drafter="none")
+    def __init__(self) -> None:
+        self._empty = empty_draft(drafter="none")
 
     def open(self, sequence: Sequence) -> None:
         """Nothing to prepare."""

@@ -10,7 +10,7 @@ from engine.models.base import ForwardBatch, KvStore
 from engine.wire.events import Role
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)  # one or more are made for every forward
 class ForwardRow:
     """The tokens of one sequence to run, starting at the first position its cache does not hold."""
 

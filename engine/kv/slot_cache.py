@@ -14,6 +14,7 @@ import torch
 from engine.kv.base import ForwardRow, Occupancy
 from engine.kv.block_pool import BlockPool
 from engine.kv.block_table import BlockTable
+from engine.kv.causal_steps import CausalSteps
 from engine.models.base import ForwardBatch
 from engine.wire.events import Event, KvAdvanced, Role
 
@@ -50,12 +51,17 @@ class SlotCache(ABC):
             ]
             for _ in range(2)
         )
+        self._heads = [  # the same memory as [1, n_kv_heads, n_slots + 1, head_dim]
+            (keys.transpose(0, 1)[None], values.transpose(0, 1)[None])
+            for keys, values in zip(self._keys, self._values, strict=True)
+        ]
         bytes_per_slot = sum(
             2 * n_kv_heads * head_dim * dtype.itemsize for n_kv_heads, head_dim in layer_shapes
         )
         self.bytes_per_block = bytes_per_slot * block_size
         self.total_bytes = bytes_per_slot * (self._scratch + 1)
-        self._counting = torch.arange(self._scratch + 1, device=device)  # slots and positions
+        self._counting = torch.arange(self._scratch + 1, device=device)[None]  # positions, [1, n]
+        self._steps = CausalSteps(dtype, device)
 
     # --- lengths and blocks
     # ------------------------------------------------------------------------
@@ -172,40 +178,39 @@ class SlotCache(ABC):
         length = start + width
         slots = table.slots(0, length)  # raises past the table
         run_start = table.run_start(length)
-        positions = self._counting[start:length]  # [width]
-        write_slots = context_slots = mask = None
+        write_slots = context_slots = mask = bias = None
         if run_start is None:
             context_slots = torch.from_numpy(slots.copy()).to(device)[None]
             write_slots = context_slots[0, start:]
         if width > 1 and start > 0:
-            mask = (self._counting[:length] <= positions[:, None])[None, None]
+            mask, bias = self._steps.of(start, width)
         table.length = length
         return ForwardBatch(
             token_ids=torch.tensor([row.token_ids], device=device),
-            positions=positions[None],
+            positions=self._counting[:, start:length],
             write_slots=write_slots,
             context_slots=context_slots,
             mask=mask,
             context_run=None if run_start is None else (run_start, length),
             context_lengths=(length,),
             widths=(width,),
+            bias=bias,
         )
 
     def update(
         self, layer: int, keys: torch.Tensor, values: torch.Tensor, batch: ForwardBatch
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        key_slots, value_slots = self._keys[layer], self._values[layer]
         if batch.context_run is not None:
             first, n_context = batch.context_run
-            start, stop = first + n_context - keys.shape[2], first + n_context
-            key_slots[start:stop] = keys[0].transpose(0, 1)
-            value_slots[start:stop] = values[0].transpose(0, 1)
-            return (
-                key_slots[first:stop].transpose(0, 1)[None],
-                value_slots[first:stop].transpose(0, 1)[None],
-            )
+            width = keys.shape[2]
+            start = first + n_context - width
+            key_heads, value_heads = self._heads[layer]
+            key_heads.narrow(2, start, width).copy_(keys)
+            value_heads.narrow(2, start, width).copy_(values)
+            return key_heads.narrow(2, first, n_context), value_heads.narrow(2, first, n_context)
         assert batch.write_slots is not None
         assert batch.context_slots is not None
+        key_slots, value_slots = self._keys[layer], self._values[layer]
         n_rows, n_kv_heads, width, head_dim = keys.shape
         flat = (n_rows * width, n_kv_heads, head_dim)
         key_slots.index_copy_(0, batch.write_slots, keys.transpose(1, 2).reshape(flat))

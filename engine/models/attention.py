@@ -19,10 +19,10 @@ def attend(
 
     ``keys`` and ``values`` are [batch, n_kv_heads, n_context, head_dim] in position order and may
     be strided views. ``mask`` is bool [batch, 1, width, n_context], True where a query may look,
-    with at least one True per query; None means that one query reads all (width 1) or that the
-    context starts with the first query (lower triangle). A query at position p, the last it may
-    see, sees positions above p - ``window``. ``softcap`` bounds the scores; ``sinks`` [n_heads]
-    takes part in the softmax.
+    with at least one True per query, or numbers to add (without a window, cap or sinks); None means
+    that one query reads all (width 1) or that the context starts with the first query (lower
+    triangle). A query at position p, the last it may see, sees positions above p - ``window``.
+    ``softcap`` bounds the scores; ``sinks`` [n_heads] takes part in the softmax.
 
     Returns:
         [batch, width, n_heads, head_dim].

@@ -30,6 +30,9 @@ class ForwardBatch:
     context_run: tuple[int, int] | None  # (first slot, n_context)
     context_lengths: tuple[int, ...]  # per row, tokens of this forward included
     widths: tuple[int, ...]  # per row, padding excluded
+    # The mask as numbers to add to the scores, 0 or -inf, in the cache's dtype: what attention on
+    # the CPU would make of it in every layer. None where nobody made it.
+    bias: torch.Tensor | None = None
 
 
 class KvStore(Protocol):

@@ -90,32 +90,32 @@ class StraightForward:
         """Logits [batch, n_logits, vocab_size]; call under inference_mode."""
         n_rows, width = batch.token_ids.shape
         n_heads, n_kv_heads = self.n_heads, self.n_kv_heads
-        mask, activation = batch.mask, self.activation
+        activation = self.activation
         hidden = functional.embedding(batch.token_ids, self.embedding)
         cosines, sines = self._rotation(batch)
         for index, layer in enumerate(self.layers):
             heads = layer.qkv(layer.attention_norm(hidden)).view(
                 n_rows, width, n_heads + 2 * n_kv_heads, -1
             )
-            turning, values = heads.split((n_heads + n_kv_heads, n_kv_heads), 2)
+            turning, values = heads.split_with_sizes((n_heads + n_kv_heads, n_kv_heads), 2)
             if layer.query_norm is not None and layer.key_norm is not None:
-                queries, keys = turning.split((n_heads, n_kv_heads), 2)
+                queries, keys = turning.split_with_sizes((n_heads, n_kv_heads), 2)
                 turning = torch.cat((layer.query_norm(queries), layer.key_norm(keys)), 2)
             first, second = turning.chunk(2, -1)
             turned = (turning * cosines).addcmul_(torch.cat((second, first), -1), sines)
-            queries, keys = turned.transpose(1, 2).split((n_heads, n_kv_heads), 1)
+            queries, keys = turned.transpose(1, 2).split_with_sizes((n_heads, n_kv_heads), 1)
             context_keys, context_values = store.update(index, keys, values.transpose(1, 2), batch)
             attended = attend(
                 queries,
                 context_keys,
                 context_values,
-                mask=mask,
+                mask=batch.mask if batch.bias is None or layer.window is not None else batch.bias,
                 scaling=layer.scaling,
                 window=layer.window,
             )
-            hidden = hidden + layer.output(attended.reshape(n_rows, width, -1))
+            hidden = layer.output(attended.reshape(n_rows, width, -1)).add_(hidden)
             gate, up = layer.gate_up(layer.mlp_norm(hidden)).chunk(2, -1)
-            hidden = hidden + layer.down(activation(gate) * up)
+            hidden = layer.down(activation(gate).mul_(up)).add_(hidden)
         return self.head(self.norm(hidden[:, -n_logits:]))
 
     def _rotation(self, batch: ForwardBatch) -> tuple[torch.Tensor, torch.Tensor]:

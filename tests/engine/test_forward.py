@@ -1,3 +1,4 @@
+import dataclasses
 from typing import Any
 
 import pytest
@@ -99,3 +100,28 @@ def test_a_row_past_its_blocks_is_an_error() -> None:
     runner.prefill(0, [1] * 16)
     with pytest.raises(IndexError, match="position 16 is past a table of 16 positions"):
         runner.forward([ForwardRow(0, [1])], n_logits=1, span_name=VERIFY)
+
+
+@pytest.mark.parametrize("window", [None, 12])
+def test_the_work_of_a_forward_is_counted_exactly(window: int | None) -> None:
+    """One sequence, several, any context: what the closed form gives for each."""
+    model = ToyModel(16, seed=1)
+    model.shape = dataclasses.replace(
+        model.shape, sliding_window=window, n_window_layers=1 if window else None
+    )
+    runner, spans, said = make_runner(model)
+    for sequence_id in (0, 1):
+        runner.cache.open(sequence_id, n_positions=60)
+    for n_rows, width in ((1, 1), (1, 5), (1, 1), (2, 3), (1, 5), (1, 30), (1, 1)):
+        before = [runner.cache.length(index) for index in range(n_rows)]
+        rows = [ForwardRow(index, [1] * width) for index in range(n_rows)]
+        runner.forward(rows, n_logits=2, span_name=VERIFY)
+        spans.flush(0)
+        expected = forward_cost(
+            model.shape, before, [width] * n_rows,
+            bytes_per_weight=model.weight_bytes / model.shape.n_parameters,
+            bytes_per_kv=4.0, bytes_per_activation=4.0, n_logit_rows=n_rows * min(2, width),
+        )  # fmt: skip
+        measured = said[-1]
+        assert isinstance(measured, SpansMeasured)
+        assert (measured.n_flops, measured.n_bytes) == ((expected.n_flops,), (expected.n_bytes,))

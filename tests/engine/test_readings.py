@@ -14,8 +14,7 @@ def draft_of(token_ids: list[int], logits: torch.Tensor | None) -> Draft:
 
 @pytest.mark.parametrize(("n_accepted", "entropy"), [(0, 1.029653), (1, 0.639032), (2, 1.098612)])
 def test_readings_of_a_model_draft(n_accepted: int, entropy: float) -> None:
-    ids = torch.tensor([0, 2])
-    readings = read(draft_of([0, 2], DRAFT), TARGET, ids, n_accepted=n_accepted)
+    readings = read(draft_of([0, 2], DRAFT), TARGET, n_accepted=n_accepted)
     assert readings.draft_confidences == pytest.approx([0.4, 0.5])
     assert readings.target_confidences == pytest.approx([0.5, 0.8])
     assert readings.target_entropies == pytest.approx([1.029653, 0.639032], abs=1e-5)
@@ -23,22 +22,20 @@ def test_readings_of_a_model_draft(n_accepted: int, entropy: float) -> None:
 
 
 def test_a_looked_up_draft_is_sure_of_itself() -> None:
-    readings = read(draft_of([0, 2], None), TARGET, torch.tensor([0, 2]), n_accepted=0)
+    readings = read(draft_of([0, 2], None), TARGET, n_accepted=0)
     assert readings.draft_confidences == (1.0, 1.0)
     assert readings.target_confidences == pytest.approx([0.5, 0.8])
 
 
 @pytest.mark.parametrize("logits", [None, torch.empty(0, 3)])
 def test_readings_of_no_draft(logits: torch.Tensor | None) -> None:
-    ids = torch.empty(0, dtype=torch.int64)
-    readings = read(draft_of([], logits), TARGET[:1], ids, n_accepted=0)
+    readings = read(draft_of([], logits), TARGET[:1], n_accepted=0)
     assert readings.draft_confidences == readings.target_confidences == ()
     assert readings.target_entropies == ()
     assert readings.extra_entropy == pytest.approx(1.029653, abs=1e-5)
 
 
 def test_models_of_different_precision() -> None:
-    ids = torch.tensor([0, 2])
-    readings = read(draft_of([0, 2], DRAFT.to(torch.bfloat16)), TARGET, ids, n_accepted=0)
+    readings = read(draft_of([0, 2], DRAFT.to(torch.bfloat16)), TARGET, n_accepted=0)
     assert readings.target_confidences == pytest.approx([0.5, 0.8])
     assert readings.draft_confidences == pytest.approx([0.4, 0.5], rel=0.01)

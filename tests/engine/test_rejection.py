@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from engine.rejection import Verdict, judge
+from engine.rejection import Verdict, judge, judge_one_hot
 from engine.sampling import draw, one_hot
 from engine.wire.events import Fate, Origin
 
@@ -221,3 +221,22 @@ def test_a_verdict_is_always_whole(
     if a < n and not verdict.n_zero_residual:
         assert target[a][verdict.extra_token_id] > rows[a][verdict.extra_token_id]
     assert all(0 <= overlap <= 1 for overlap in verdict.overlaps)
+
+
+@given(st.data())
+def test_one_hot_distributions_need_not_be_written_out(data: st.DataObject) -> None:
+    """Whatever the numbers drawn, down to each field."""
+    n_drafted = data.draw(st.integers(0, 5))
+    ids = st.integers(0, 3)
+    draft_ids = data.draw(st.lists(ids, min_size=n_drafted, max_size=n_drafted))
+    target_ids = data.draw(st.lists(ids, min_size=n_drafted + 1, max_size=n_drafted + 1))
+    numbers = st.floats(0.0, LAST)
+    uniforms = data.draw(st.lists(numbers, min_size=n_drafted, max_size=n_drafted))
+    written_out = judge(
+        torch.tensor(draft_ids, dtype=torch.int64),
+        one_hot(torch.tensor(draft_ids, dtype=torch.int64), 4),
+        one_hot(torch.tensor(target_ids), 4),
+        uniforms=uniforms,
+        extra_uniform=data.draw(numbers),
+    )
+    assert judge_one_hot(draft_ids, target_ids, uniforms=uniforms) == written_out
