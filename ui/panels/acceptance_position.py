@@ -91,10 +91,9 @@ class PositionPanel(Panel):
         self.plot.set_bars(bars, theme.accepted, ink=theme.text)
         self.plot.set_line(digest.position, digest.unconditional, theme.text)
         lines = [NamedLine(kind.label, kind.position, kind.conditional) for kind in digest.kinds]
-        self.kinds.show(lines, theme.text)
-        right_px = self.kinds.labels.room_px
-        n = len(digest.position)
-        self.plot.set_home((0.5, n + (0.2 if right_px else 0.5)), (0.0, 1.05), right_px=right_px)
+        end = len(digest.position) + (0.35 if lines else 0.5)
+        self.kinds.show(lines, theme.text, label_x=end)
+        self.plot.set_home((0.5, end), (0.0, 1.05), right_px=self.kinds.labels.room_px)
         self.plot.set_columns(lambda: _columns(digest))
         self.noted.emit("bars: given reached · dashes: of all steps")
 

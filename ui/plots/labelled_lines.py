@@ -38,7 +38,10 @@ class LabelledLines:
     def items(self) -> Sequence[pg.PlotDataItem]:
         return tuple(item for item in self._items if item.isVisible())
 
-    def show(self, lines: Sequence[NamedLine], colour: str) -> None:
+    def show(
+        self, lines: Sequence[NamedLine], colour: str, *, label_x: float | None = None
+    ) -> None:
+        """``label_x`` is where the names stand, by default at the lines' ends."""
         while len(self._items) < len(lines):
             shape = SHAPES[len(self._items) % len(SHAPES)]
             item = pg.PlotDataItem(symbol=shape, symbolSize=7, pxMode=True)
@@ -61,5 +64,6 @@ class LabelledLines:
                 last = np.flatnonzero(is_known)[-1]
                 glyph = GLYPHS[place % len(GLYPHS)]
                 text = f"{glyph} {line.name}"
-                labels.append(EndLabel(text, float(line.x[last]), float(line.y[last]), colour))
+                x = float(line.x[last]) if label_x is None else label_x
+                labels.append(EndLabel(text, x, float(line.y[last]), colour))
         self.labels.show(labels)
