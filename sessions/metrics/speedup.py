@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,7 @@ from engine.theory.speedup import expected_tokens_per_step
 from sessions.metrics.costs import MeasuredCosts, measured_costs
 from sessions.metrics.counts import count
 from sessions.metrics.interval import bootstrap_of_mean
-from sessions.metrics.over_time import engine_steps
-from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.metrics.selection import EVERYTHING, Selection, profiled_steps, without_steps
 from sessions.snapshot import Snapshot
 from sessions.tables import SequenceChange
 
@@ -83,33 +83,49 @@ class MeasuredSpeedup:
 
 
 def measured_speedup(snapshot: Snapshot, baseline: Snapshot) -> MeasuredSpeedup | None:
-    """Prompts are paired by their text, the first with the first; None where none is in both."""
-    ours, theirs = _by_prompt(snapshot), _by_prompt(baseline)
-    pairs = [
-        (prompt, one, other)
-        for prompt, sequence_ids in ours.items()
-        for one, other in zip(sequence_ids, theirs.get(prompt, []), strict=False)
-    ]
-    prompts, speeds, sums = [], [], np.zeros(4)
-    for prompt, one, other in pairs:
-        ns, n = _time_and_tokens(snapshot, one)
-        baseline_ns, baseline_n = _time_and_tokens(baseline, other)
-        if not (ns and n and baseline_ns and baseline_n):
-            continue
-        ratio = (baseline_ns / baseline_n) / (ns / n)
-        prompts.append(PromptRatio(prompt, one, other, ratio))
-        speeds.append(math.log(ratio))
-        sums += (ns, n, baseline_ns, baseline_n)
+    """Of all prompts that both decoded; None where none is in both."""
+    prompts, total = _compared(snapshot, baseline)
     if not prompts:
         return None
-    interval = bootstrap_of_mean(speeds)
+    interval = bootstrap_of_mean([math.log(each.ratio) for each in prompts])
     return MeasuredSpeedup(
-        value=math.exp(math.fsum(speeds) / len(speeds)),
+        value=mean_ratio(prompts),
         low=math.exp(interval.low) if interval else None,
         high=math.exp(interval.high) if interval else None,
-        total=float((sums[2] / sums[3]) / (sums[0] / sums[1])),
-        prompts=tuple(prompts),
+        total=total,
+        prompts=prompts,
     )
+
+
+def prompt_ratios(snapshot: Snapshot, baseline: Snapshot) -> tuple[PromptRatio, ...]:
+    """Prompts are paired by their text, the first with the first."""
+    return _compared(snapshot, baseline)[0]
+
+
+def mean_ratio(prompts: Sequence[PromptRatio]) -> float:
+    """The geometric mean of at least one."""
+    return math.exp(math.fsum(math.log(each.ratio) for each in prompts) / len(prompts))
+
+
+def _compared(snapshot: Snapshot, baseline: Snapshot) -> tuple[tuple[PromptRatio, ...], float]:
+    """Each prompt's ratio, and that of all their time and tokens at once."""
+    ours, theirs = _by_prompt(snapshot), _by_prompt(baseline)
+    ns, n = _times_and_tokens(snapshot)
+    baseline_ns, baseline_n = _times_and_tokens(baseline)
+    prompts: list[PromptRatio] = []
+    sums = np.zeros(4)
+    for prompt, sequence_ids in ours.items():
+        for one, other in zip(sequence_ids, theirs.get(prompt, []), strict=False):
+            parts = (
+                ns.get(one, 0), n.get(one, 0), baseline_ns.get(other, 0), baseline_n.get(other, 0)
+            )  # fmt: skip
+            if all(parts):
+                ratio = (parts[2] / parts[3]) / (parts[0] / parts[1])
+                prompts.append(PromptRatio(prompt, one, other, ratio))
+                sums += parts
+    if not prompts:
+        return (), math.nan
+    return tuple(prompts), float((sums[2] / sums[3]) / (sums[0] / sums[1]))
 
 
 def _by_prompt(snapshot: Snapshot) -> dict[str, list[int]]:
@@ -124,6 +140,13 @@ def _by_prompt(snapshot: Snapshot) -> dict[str, list[int]]:
     return found
 
 
-def _time_and_tokens(snapshot: Snapshot, sequence_id: int) -> tuple[int, int]:
-    steps = engine_steps(snapshot, Selection(sequence_id))
-    return steps.total_ns, int(steps.n_committed.sum())
+def _times_and_tokens(snapshot: Snapshot) -> tuple[dict[int, int], dict[int, int]]:
+    """Time in steps, ns, and tokens committed of each sequence by its id; steps whose kernels were
+    recorded are left out."""
+    steps = snapshot.steps
+    rows = without_steps(slice(None), steps["step"], profiled_steps(snapshot))
+    ids = steps["sequence_id"][rows]
+    # Sums are floats: whole numbers of ns are exact for a hundred days.
+    ns = np.bincount(ids, weights=steps["step_ns"][rows])
+    n = np.bincount(ids, weights=steps["n_committed"][rows])
+    return dict(enumerate(ns.astype(np.int64).tolist())), dict(enumerate(n.astype(int).tolist()))
