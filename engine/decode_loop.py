@@ -15,7 +15,7 @@ from engine.gamma import GammaPolicy
 from engine.kv.base import ForwardRow
 from engine.readings import Readings, read
 from engine.rejection import Verdict, judge, judge_one_hot
-from engine.sampling import SamplingParams, are_usable, greedy, one_hot, probabilities
+from engine.sampling import SamplingParams, are_usable, one_hot, peaks, probabilities
 from engine.scheduler import Scheduler
 from engine.speaker import StepSpeaker
 from engine.step_plan import Plan
@@ -129,12 +129,6 @@ class DecodeLoop:
     ) -> tuple[list[Verdict], list[Readings]]:
         verdicts, readings = [], []
         for plan, draft, rows in zip(plans, drafts, logits, strict=True):
-            if not all(are_usable(rows.amax(-1).tolist())):
-                raise NonFiniteTarget(
-                    f"The target gave non-finite logits after {len(plan.sequence.token_ids)} "
-                    f"tokens of sequence {plan.sequence.sequence_id}: try another dtype, or "
-                    "check its weights."
-                )
             verdict = self._verdict(plan, draft, rows)
             verdicts.append(verdict)
             readings.append(read(draft, rows, n_accepted=verdict.n_accepted))
@@ -144,7 +138,10 @@ class DecodeLoop:
         """``rows`` are the target's logits [n_drafted + 1, n_tokens]."""
         uniforms = plan.uniforms.test[: len(draft)]
         if draft.probs is None and self.sampling.temperature == 0.0:
-            return judge_one_hot(draft.token_ids, greedy(rows).tolist(), uniforms=uniforms)
+            target_ids, maxima = peaks(rows)
+            self._require_usable(maxima, plan)
+            return judge_one_hot(draft.token_ids, target_ids, uniforms=uniforms)
+        self._require_usable(rows.amax(-1).tolist(), plan)
         token_ids = torch.tensor(draft.token_ids, dtype=torch.int64, device=rows.device)
         probs = one_hot(token_ids, rows.shape[-1]) if draft.probs is None else draft.probs
         return judge(
@@ -154,6 +151,14 @@ class DecodeLoop:
             uniforms=uniforms,
             extra_uniform=plan.uniforms.extra,
         )
+
+    def _require_usable(self, row_maxima: list[float], plan: Plan) -> None:
+        if not all(are_usable(row_maxima)):
+            raise NonFiniteTarget(
+                f"The target gave non-finite logits after {len(plan.sequence.token_ids)} "
+                f"tokens of sequence {plan.sequence.sequence_id}: try another dtype, or "
+                "check its weights."
+            )
 
     def _commit(
         self,

@@ -7,7 +7,7 @@ import torch
 from engine.drafters.base import Draft, DraftRequest
 from engine.forward import RoleRunner
 from engine.kv.base import ForwardRow, KvCache
-from engine.sampling import SamplingParams, are_usable, on_host, sample
+from engine.sampling import SamplingParams, are_usable, sample
 from engine.sequence import Sequence
 from engine.telemetry.spans import DRAFT_FORWARD
 
@@ -95,13 +95,12 @@ class DraftModelDrafter:
         """Draw one token for each from ``logits`` [n_active, n_tokens]."""
         uniforms = [g.request.uniforms[len(g.token_ids)] for g in active]
         sampled = sample(logits, params, uniforms)
-        drawn, maxima = on_host(sampled.token_ids, logits.amax(-1))
-        usable = are_usable(maxima)
+        usable = are_usable(sampled.maxima)
         for index, each in enumerate(active):
             if not usable[index]:
                 each.n_non_finite += 1
                 continue
-            token_id = int(drawn[index])
+            token_id = sampled.token_ids[index]
             each.token_ids.append(token_id)
             if sampled.probs is not None:
                 each.probs.append(sampled.probs[index])

@@ -176,10 +176,10 @@ class SlotCache(ABC):
         table = self._tables[row.sequence_id]
         start, width = table.length, len(row.token_ids)
         length = start + width
-        slots = table.slots(0, length)  # raises past the table
         run_start = table.run_start(length)
         write_slots = context_slots = mask = bias = None
         if run_start is None:
+            slots = table.slots(0, length)  # raises past the table, which no run reaches
             context_slots = torch.from_numpy(slots.copy()).to(device)[None]
             write_slots = context_slots[0, start:]
         if width > 1 and start > 0:

@@ -56,9 +56,17 @@ class HalfLinear:
         scale = _scale(plain.weight)
         self._packed = torch.fbgemm_pack_gemm_matrix_fp16(plain.weight * scale)
         self._bias = None if plain.bias is None else plain.bias * scale
-        self._unscale = 1.0 / scale
+        # As a tensor: a Python number would be made one at every call. None: nothing to take back.
+        self._unscale: torch.Tensor | None = torch.tensor(1.0 / scale)
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         """[..., in] -> [..., out]."""
         product = torch.fbgemm_linear_fp16_weight_fp32_activation(rows, self._packed, self._bias)
-        return product.mul_(self._unscale)
+        return product if self._unscale is None else product.mul_(self._unscale)
+
+    def give_up_scale(self) -> float:
+        """The factor that rows must be multiplied by before they come here from now on."""
+        factor = 1.0 if self._unscale is None or self._bias is not None else float(self._unscale)
+        if factor != 1.0:
+            self._unscale = None
+        return factor

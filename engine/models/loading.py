@@ -23,8 +23,8 @@ from engine.models.pretrained_tokenizer import (
     read_eos_ids,
     read_vocabulary,
 )
-from engine.wire.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
 from engine.wire.config import ConfigError, RunConfig
+from engine.wire.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
 
 Progress = Callable[[str], None]
 

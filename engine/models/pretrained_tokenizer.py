@@ -11,8 +11,8 @@ from engine.models.catalog import Reference, Source
 from engine.models.pretrained_config import first_line, is_local, source_arguments
 from engine.models.pretrained_gguf import gguf_errors
 from engine.models.token_bytes import is_byte_level, vocabulary_bytes
-from engine.wire.vocabulary import Vocabulary
 from engine.wire.config import ConfigError
+from engine.wire.vocabulary import Vocabulary
 
 
 class PretrainedTokenizer:

@@ -19,6 +19,7 @@ _FIRST_POSITIONS = 4096  # rows of the first table of rotations; it doubles as c
 _LAYER_PARTS = frozenset({"self_attn", "mlp", "input_layernorm", "post_attention_layernorm"})
 _ATTENTION_PARTS = frozenset({"q_proj", "k_proj", "v_proj", "o_proj"})
 _QK_NORMS = frozenset({"q_norm", "k_norm"})
+_SILU_NAMES = frozenset({"SiLU", "SiLUActivation"})  # torch's, and that of transformers 5
 _MLP_PARTS = frozenset({"gate_proj", "up_proj", "down_proj", "act_fn"})
 
 
@@ -54,6 +55,11 @@ class RootMeanSquareNorm:
         # sqrt(|x|^2 + size * eps) is the hypotenuse of |x| and this.
         self._floor = torch.tensor((size * self.eps) ** 0.5, device=self.weight.device)
 
+    def scale(self, factor: float) -> None:
+        """Multiply all that comes out from now on; exact for a power of two."""
+        self.weight = self.weight * factor
+        self._scaled_weight = self._scaled_weight * factor
+
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         """[..., size] -> [..., size]."""
         if self._is_wide:  # twice as fast as the composite rms_norm of the CPU
@@ -78,7 +84,11 @@ class StraightForward:
         self.norm = RootMeanSquareNorm(base.norm)
         head: Any = module.lm_head
         self.head: Linear = PlainLinear(head.weight, head.bias)
-        self.activation = base.layers[0].mlp.act_fn
+        activation = base.layers[0].mlp.act_fn
+        # A module is called in several steps, which take longer than a narrow row does.
+        self.activation: Linear = (
+            functional.silu if type(activation).__name__ in _SILU_NAMES else activation
+        )
         self.layers = [
             _straight_layer(layer, windows[index], scalings[index])
             for index, layer in enumerate(base.layers)

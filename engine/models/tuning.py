@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import torch
 
+from engine.models.half import HalfLinear
 from engine.models.packed import PlainLinear, pack_where_faster
 from engine.models.probe import Forward, ProbeStore, probe_batch
 from engine.models.straight import LINEAR_PARTS, StraightForward
@@ -36,7 +37,18 @@ def pack_straight(forward: StraightForward) -> int:
     if isinstance(forward.head, PlainLinear):
         (forward.head,) = pack_where_faster([forward.head])
         n_packed += not isinstance(forward.head, PlainLinear)
+    _move_scales(forward)
     return n_packed
+
+
+def _move_scales(forward: StraightForward) -> None:
+    """Let the norms, which multiply anyway, take back the scales of the layers behind them."""
+    pairs = [(forward.norm, forward.head)]
+    for layer in forward.layers:
+        pairs += [(layer.attention_norm, layer.qkv), (layer.mlp_norm, layer.gate_up)]
+    for norm, linear in pairs:
+        if isinstance(linear, HalfLinear):
+            norm.scale(linear.give_up_scale())
 
 
 def likely_threads(n_parameters: int) -> int:

@@ -58,3 +58,22 @@ def test_a_torch_that_lacks_the_product_is_noticed(monkeypatch):
 
     monkeypatch.setattr(half.torch, "fbgemm_pack_gemm_matrix_fp16", absent)
     assert not is_half_available()
+
+
+@needs_half
+def test_the_scale_can_be_taken_back_by_whoever_makes_the_rows():
+    torch.manual_seed(0)
+    plain = PlainLinear((0.05 * torch.randn(48, 40)).bfloat16().float())
+    linear, rows = HalfLinear(plain), torch.randn(3, 40)
+    before = linear(rows)
+    factor = linear.give_up_scale()
+    assert factor != 1.0
+    assert torch.equal(linear(factor * rows), before)
+    assert linear.give_up_scale() == 1.0
+
+
+@needs_half
+def test_a_layer_with_a_bias_keeps_its_scale():
+    linear = HalfLinear(PlainLinear(torch.ones(8, 8), torch.ones(8)))
+    assert linear.give_up_scale() == 1.0
+    assert torch.equal(linear(torch.ones(1, 8)), torch.full((1, 8), 9.0))
