@@ -105,7 +105,7 @@ class AcceptanceTimePanel(Panel):
         for plot in (chart, self.lanes):
             plot.getPlotItem().getAxis("left").setWidth(int(max(widths)) + 14)
         self.lanes.set_lanes(digest.kinds)
-        self.lanes.set_home(home, (float(len(digest.kinds)), 0.0), right_px=right_px)
+        self.lanes.set_home(home, (0.0, float(len(digest.kinds))), right_px=right_px)
         self.lanes.setVisible(bool(digest.kinds))
         chart.set_columns(
             {

@@ -59,6 +59,8 @@ class ThroughputPanel(Panel):
         self.speed.getPlotItem().getAxis("bottom").setHeight(6)
         self.tokens.follow_x(self.speed)
         self.body.setSpacing(0)
+        self.tokens.small_px = 84
+        self.tokens.getPlotItem().getAxis("left").setTickDensity(0.6)
         for chart in (self.speed, self.tokens):
             chart.setMinimumSize(80, 40)
             chart.clicked.connect(self._select)

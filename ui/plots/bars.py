@@ -1,6 +1,5 @@
 """BarPlot: bars with intervals and a caption in each, and a dashed line with markers over them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,8 +104,10 @@ class BarPlot(HomePlot):
         self.getPlotItem().getAxis("bottom").setTicks([ticks])
 
 
-def whiskers(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> Sequence[np.ndarray]:
+def whiskers(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, cap: float = _CAP
+) -> tuple[np.ndarray, np.ndarray]:
     """The strokes of intervals [n] as pairs of points: x [6n], y [6n]."""
-    strokes_x = np.stack([x, x, x - _CAP, x + _CAP, x - _CAP, x + _CAP], axis=1).ravel()
+    strokes_x = np.stack([x, x, x - cap, x + cap, x - cap, x + cap], axis=1).ravel()
     strokes_y = np.stack([low, high, low, low, high, high], axis=1).ravel()
     return strokes_x, strokes_y

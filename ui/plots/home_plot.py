@@ -7,7 +7,7 @@ from ui.plots.plot import Plot
 from ui.theme import Theme
 
 SMALL_PX = 150
-"""A plot lower (or narrower by half as much again) than this leaves its axis title out."""
+"""A plot lower (or narrower by half as much again) than this leaves its axis titles out."""
 
 _NICE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
@@ -29,6 +29,7 @@ class HomePlot(Plot):
 
     def __init__(self, theme: Theme, **settings: Any) -> None:
         super().__init__(theme, **settings)
+        self.small_px = SMALL_PX
         self._home: tuple[float, float, float, float] | None = None
         self._right_px = 0
         self._is_free = False
@@ -75,7 +76,7 @@ class HomePlot(Plot):
         if not hasattr(self, "_titles"):  # while it is being made
             return
         item = self.getPlotItem()
-        rooms = {"bottom": self.height() >= SMALL_PX, "left": self.width() >= 1.5 * SMALL_PX}
+        rooms = {"bottom": self.height() >= self.small_px, "left": self.width() >= 1.5 * SMALL_PX}
         for name, has_room in rooms.items():
             if self._titles[name]:
                 item.getAxis(name).showLabel(has_room)

@@ -16,6 +16,7 @@ class LaneStrip(HomePlot):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, pans_y=False)
         self.getPlotItem().hideAxis("bottom")
+        self.getPlotItem().getViewBox().invertY(True)
         self.setMinimumSize(80, 10)
         self.blocks = HatchedBars()
         self.addItem(self.blocks, ignoreBounds=True)
