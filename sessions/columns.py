@@ -33,7 +33,7 @@ class Kind(Enum):
     TEXT = "text"  # the number of the text in the table's ``TextPool``, int32
 
 
-_DTYPES: dict[Kind, np.dtype[Any]] = {
+DTYPES: dict[Kind, np.dtype[Any]] = {
     Kind.INT: np.dtype(np.int64),
     Kind.COUNT: np.dtype(np.int32),
     Kind.FLOAT: np.dtype(np.float64),
@@ -57,6 +57,12 @@ class TextPool(dict[str | None, int]):
         self.texts.append(text)
         return code
 
+    def adopt(self, texts: list[str]) -> None:
+        """Number ``texts`` as they stand, each one once; the pool must be empty."""
+        assert not self.texts, "the pool has texts"
+        self.texts = texts
+        self.update(zip(texts, range(len(texts)), strict=True))
+
     def find(self, text: str) -> int:
         """The number of ``text``, or ``MISSING_CODE`` where nobody has said it yet."""
         return self.get(text, MISSING_CODE)
@@ -71,14 +77,19 @@ class Table:
 
     def __init__(self, name: str, kinds: Mapping[str, Kind], pool: TextPool) -> None:
         self.name = name
-        self.kinds = {"ordinal": Kind.INT, "t_ns": Kind.INT, **kinds}
+        self.kinds = self.all_kinds(kinds)
         self.pool = pool
         self._n = 0
         self._capacity = 0
         self._last_t_ns = -1
         self._columns: dict[str, Array] = {
-            column: np.empty(0, _DTYPES[kind]) for column, kind in self.kinds.items()
+            column: np.empty(0, DTYPES[kind]) for column, kind in self.kinds.items()
         }
+
+    @staticmethod
+    def all_kinds(kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+        """The columns of a table of these, with those that every table has."""
+        return {"ordinal": Kind.INT, "t_ns": Kind.INT, **kinds}
 
     def __len__(self) -> int:
         return self._n
@@ -91,7 +102,7 @@ class Table:
     @property
     def n_bytes(self) -> int:
         """Bytes of the rows that are filled."""
-        return self._n * sum(_DTYPES[kind].itemsize for kind in self.kinds.values())
+        return self._n * sum(DTYPES[kind].itemsize for kind in self.kinds.values())
 
     def append(self, n_rows: int, **columns: Any) -> None:
         """Append ``n_rows`` rows; each column is given as so many values, or one for all.
@@ -113,6 +124,13 @@ class Table:
         self._last_t_ns = int(times[-1])
         self._n = end
 
+    def adopt(self, columns: Mapping[str, Array]) -> None:
+        """Take whole columns as the table's rows, not copied; the table must be empty."""
+        assert not self._n, f"{self.name} has rows"
+        self._columns = {column: columns[column] for column in self.kinds}
+        self._n = self._capacity = len(self._columns["t_ns"])
+        self._last_t_ns = int(self._columns["t_ns"][-1]) if self._n else -1
+
     def prefix(self, n: int) -> "TablePrefix":
         """The first ``n`` rows, read-only; they stay as they are however the table grows."""
         return TablePrefix(self, min(n, self._n))
@@ -133,7 +151,7 @@ class Table:
         """Room for ``n_rows``; earlier views keep the arrays they were cut from."""
         self._capacity = max(n_rows, _FIRST_CAPACITY, self._capacity + self._capacity // 2)
         for column, kind in self.kinds.items():
-            grown = _room(self._capacity, _DTYPES[kind])
+            grown = _room(self._capacity, DTYPES[kind])
             grown[: self._n] = self._columns[column][: self._n]
             self._columns[column] = grown
 

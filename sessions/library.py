@@ -1,7 +1,8 @@
 """The library: the folder sessions are kept in, and what is done with them there."""
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -10,6 +11,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.wire.catalog import data_folder
+from sessions.column_cache import ColumnCache
 from sessions.migrations import bring_up_to_date
 from sessions.session_connection import sidecar
 from sessions.session_copy import copy_session
@@ -141,15 +143,15 @@ class Library:
 
     def rename(self, path: Path, name: str) -> None:
         """Give a session another name; saved when this returns, as are the next two."""
-        with SessionFile.open(path, writable=True) as file:
+        with self._edited(path) as file:
             file.rename(name)
 
     def set_notes(self, path: Path, notes: str) -> None:
-        with SessionFile.open(path, writable=True) as file:
+        with self._edited(path) as file:
             file.set_notes(notes)
 
     def set_tags(self, path: Path, tags: Iterable[str]) -> None:
-        with SessionFile.open(path, writable=True) as file:
+        with self._edited(path) as file:
             file.set_tags(tags)
 
     def delete(self, path: Path) -> None:
@@ -168,6 +170,11 @@ class Library:
         _remove(path)
 
     # --- inside ----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _edited(self, path: Path) -> Iterator[SessionFile]:
+        with ColumnCache.of_user().following(path), SessionFile.open(path, writable=True) as file:
+            yield file
 
     def _paths(self) -> list[Path]:
         try:

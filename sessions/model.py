@@ -1,6 +1,7 @@
 """SessionModel: folds events into append-only tables, and holds no other state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from engine.wire.events import (
     SpansMeasured,
     StepCommitted,
 )
-from sessions.columns import Table, TextPool
+from sessions.columns import Array, Table, TextPool
 from sessions.folds import Tables, fold_commits, fold_drafts, fold_kv, fold_spans, fold_verdicts
 from sessions.session_folds import (
     TABLE_OF,
@@ -51,6 +52,17 @@ _FOLDS: dict[type[EventBase], _Fold] = {
 """Kinds that feed the same table share a fold, so that their rows keep their order."""
 
 
+@dataclass(frozen=True)
+class FoldedColumns:
+    """All that a model is after a number of events: ``SessionModel.adopt`` takes it."""
+
+    n_events: int
+    last_ordinal: int
+    last_t_ns: int
+    texts: list[str]
+    tables: Mapping[str, Mapping[str, Array]]  # name -> column -> values, of all tables
+
+
 class SessionModel:
     """What is known of a session: an ``EventSink`` that becomes tables.
 
@@ -62,8 +74,19 @@ class SessionModel:
     def __init__(self) -> None:
         pool = TextPool()
         self.tables = {name: Table(name, kinds, pool) for name, kinds in TABLE_COLUMNS.items()}
+        self._n_events = 0
         self._last_ordinal = -1
         self._last_t_ns = 0
+
+    @property
+    def n_events(self) -> int:
+        """Events taken in so far."""
+        return self._n_events
+
+    @property
+    def last_ordinal(self) -> int:
+        """The highest ordinal so far; -1 before the first event."""
+        return self._last_ordinal
 
     @property
     def last_t_ns(self) -> int:
@@ -75,6 +98,15 @@ class SessionModel:
         for first in range(0, len(events), _AT_ONCE):
             self._fold(events[first : first + _AT_ONCE])
 
+    def adopt(self, columns: FoldedColumns) -> None:
+        """Become what the fold of earlier events was; nothing may have been consumed before."""
+        assert not self._n_events, "the model has events"
+        self.tables["starts"].pool.adopt(columns.texts)
+        for name, table in columns.tables.items():
+            self.tables[name].adopt(table)
+        self._n_events = columns.n_events
+        self._last_ordinal, self._last_t_ns = columns.last_ordinal, columns.last_t_ns
+
     def snapshot(self, t_ns: int | None = None) -> Snapshot:
         """The session as it was at ``t_ns``, what happened at that very moment included; as it is
         now by default."""
@@ -84,6 +116,7 @@ class SessionModel:
         """Nothing: the tables stay."""
 
     def _fold(self, events: Sequence[Event]) -> None:
+        self._n_events += len(events)
         groups: dict[Any, list[Event]] = {}
         for event in events:
             kind = type(event)

@@ -11,7 +11,10 @@ import msgspec
 
 from engine.wire.codec import encode
 from engine.wire.events import Event
+from sessions.column_cache import ColumnCache
 from sessions.environment import this_environment
+from sessions.lines_digest import LinesDigest
+from sessions.model import SessionModel
 from sessions.recorder_status import RecorderLimits, RecorderProgress, RecorderStatus
 from sessions.session_errors import SessionFileBusy, SessionFileError
 from sessions.session_file import SessionFile
@@ -33,6 +36,8 @@ class Recorder:
         path: Path,
         *,
         summarise: Callable[[], Mapping[str, Any]] | None = None,
+        model: Callable[[], SessionModel] | None = None,
+        cache: ColumnCache | None = None,
         file_hashes: Mapping[str, str] | None = None,
         limits: RecorderLimits | None = None,
     ) -> None:
@@ -41,10 +46,17 @@ class Recorder:
         Args:
             summarise: asked once by ``close``, in its thread; what it gives is kept as the
                 session's figures, and must be numbers, texts, lists and dictionaries.
+            model: asked when the recording has ended well, in the recorder's thread while ``close``
+                waits: the fold of the same events, which is kept so that the session opens at once.
+            cache: where it is kept; the user's own by default.
             file_hashes: SHA-256 of the files the models were read from, by name.
         """
         self.path = path
         self._summarise = summarise
+        self._model = model
+        self._cache = cache or ColumnCache.of_user()
+        self._digest = LinesDigest()  # of what is in the file
+        self._has_farewell = False
         self._environment = this_environment(file_hashes)
         self._limits = limits or RecorderLimits()
         self._changed = threading.Condition()  # guards all that follows but ``_pending``
@@ -123,6 +135,7 @@ class Recorder:
     def _run(self) -> None:
         try:
             self._record()
+            self._keep_columns()
         except SessionFileError as error:
             self._fail(str(error))
         except Exception as error:  # a fault of this program must be as visible as a full disk
@@ -154,6 +167,11 @@ class Recorder:
                 self._write(file)
                 if is_closing and self._finish(file):
                     return
+
+    def _keep_columns(self) -> None:
+        """For a long session this takes a second or so, for others nothing."""
+        if self._model is not None and self._has_farewell and not self._progress.error:
+            self._cache.keep(self.path, self._model(), self._digest.identity)
 
     def _wait_for_work(self) -> bool:
         """Sleep until something is to do, and then a little, so that a commit is worth its cost.
@@ -202,8 +220,11 @@ class Recorder:
                 self._set_busy(True)
                 return
             self._pending.popleft()
+            last_ordinal = batch.rows[-1][0]
+            lines = "\n".join([row[-1] for row in batch.rows])
+            self._digest.add([lines.encode()], n=len(batch.rows), last_ordinal=last_ordinal)
             with self._changed:
-                self._progress.save(len(batch.rows), batch.n_bytes, batch.rows[-1][0])
+                self._progress.save(len(batch.rows), batch.n_bytes, last_ordinal)
                 self._changed.notify_all()
 
     def _finish(self, file: SessionFile) -> bool:
@@ -211,6 +232,7 @@ class Recorder:
         if not self._pending:
             try:
                 file.set_end(self._figures)
+                self._has_farewell = file.new_facts().end is not None
             except SessionFileBusy:
                 self._set_busy(True)
             else:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from engine.wire.events import EndReason, Event, SessionEnded
+from sessions.lines_digest import LinesDigest
 from sessions.session_errors import SessionFileError
 from sessions.session_file import SessionFile
 
@@ -18,9 +19,16 @@ class StoredSource:
     whole; ``has_farewell`` tells whether that happened. The file belongs to the source from now on.
     """
 
-    def __init__(self, file: SessionFile) -> None:
+    def __init__(
+        self, file: SessionFile, *, after: int = -1, digest: LinesDigest | None = None
+    ) -> None:
+        """
+        Args:
+            after: the ordinal behind which to begin; what came before is known.
+            digest: given the lines of the events that are read.
+        """
         self._file = file
-        self._events: Iterator[Event] = self._whole(file)
+        self._events: Iterator[Event] = self._whole(file, after, digest)
         self._is_exhausted = False
         self._problem: SessionFileError | None = None
         self.has_farewell = True  # of the file itself, as far as it was read
@@ -56,9 +64,9 @@ class StoredSource:
         self._events = iter(())
         self._file.close()
 
-    def _whole(self, file: SessionFile) -> Iterator[Event]:
-        last: Event | None = None
-        for event in file.events():
+    def _whole(self, file: SessionFile, after: int, digest: LinesDigest | None) -> Iterator[Event]:
+        last = file.last_event() if after >= 0 else None
+        for event in file.events(after=after, digest=digest):
             last = event
             yield event
         if isinstance(last, SessionEnded):

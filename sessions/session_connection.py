@@ -24,6 +24,7 @@ MAX_ROW_BYTES = MAX_LINE_BYTES + 64 * 1024
 _SUPER_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 _READABLE = {"session", "events", "sqlite_master", "sqlite_schema"}
+_FUNCTIONS = {"count", "max", "group_concat"}
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_PRAGMA}
 
 _open_files_lock = threading.Lock()
@@ -156,7 +157,7 @@ def _wake(database: Database, path: Path) -> None:
 
 
 def _guard(database: Database) -> None:
-    """Let this connection do nothing but read the two tables themselves."""
+    """Let this connection do nothing but read the tables themselves."""
     _harden(database)
     database.execute("PRAGMA query_only = ON")
     database.conn.set_authorizer(_authorize)
@@ -182,7 +183,7 @@ def _authorize(
     if action == sqlite3.SQLITE_READ:
         return sqlite3.SQLITE_OK if first in _READABLE else sqlite3.SQLITE_DENY
     if action == sqlite3.SQLITE_FUNCTION:
-        return sqlite3.SQLITE_OK if second in ("count", "max") else sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK if second in _FUNCTIONS else sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,6 +11,7 @@ import msgspec
 
 from engine.wire.events import EndReason, Event
 from sessions.environment import Environment, this_environment
+from sessions.lines_digest import EventsIdentity, LinesDigest
 from sessions.session_connection import (
     Connection,
     connect_for_reading,
@@ -18,6 +19,7 @@ from sessions.session_connection import (
     connect_new,
     reserve,
 )
+from sessions.session_digest import digest_lines
 from sessions.session_edits import checked_name, checked_notes, checked_tags
 from sessions.session_errors import SessionFileError, sqlite_errors
 from sessions.session_facts import SessionFacts
@@ -163,14 +165,15 @@ class SessionFile:
 
     # --- reading ---------------------------------------------------------------------------------
 
-    def events(self, *, after: int = -1) -> Iterator[Event]:
+    def events(self, *, after: int = -1, digest: LinesDigest | None = None) -> Iterator[Event]:
         """Every event behind the ordinal ``after``, in order, each one checked. The file is not
         locked while the caller holds the iterator, and events that are added meanwhile are read.
+        ``digest`` is given their lines, a few hundred events ahead of the caller.
 
         Raises:
             SessionFileError: on the way, at the first event that cannot be read.
         """
-        return read_events(self._database.conn, self.path, after=after)
+        return read_events(self._database.conn, self.path, after=after, digest=digest)
 
     def last_event(self) -> Event | None:
         """The newest event; None when there is none."""
@@ -179,6 +182,11 @@ class SessionFile:
     def summary(self) -> FileSummary:
         """The session at a glance; reads one row and one event, however long it is."""
         return read_summary(self._database.conn, self.path)
+
+    def identity(self, *, on_event: Callable[[int], None] | None = None) -> EventsIdentity:
+        """Which events these are, unchecked; far quicker than reading them. ``on_event`` is told
+        now and then how many were looked at, and may raise to end it."""
+        return digest_lines(self._database.conn, self.path, on_event=on_event)
 
     # --- what a person adds ----------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import msgspec
 
 from engine.wire.codec import CodecError, decode_event
 from engine.wire.events import SCHEMA_VERSION, Event, SessionStarted
+from sessions.lines_digest import LinesDigest
 from sessions.session_errors import NewerSessionFile, SessionFileError, damaged, sqlite_errors
 from sessions.session_facts import SessionFacts
 from sessions.session_limits import LimitError, check_limits
@@ -60,14 +61,17 @@ def make_rows(batch: Iterable[tuple[Event, bytes]], facts: SessionFacts) -> RowB
     return RowBatch(rows, facts.snapshot(), n_bytes + ROW_BYTES * len(rows))
 
 
-def read_events(connection: sqlite3.Connection, path: Path, *, after: int) -> Iterator[Event]:
-    """Every event behind the ordinal ``after``, in order, each one checked.
+def read_events(
+    connection: sqlite3.Connection, path: Path, *, after: int, digest: LinesDigest | None = None
+) -> Iterator[Event]:
+    """Every event behind the ordinal ``after``, in order, each one checked; ``digest`` is given
+    their lines.
 
     Raises:
         SessionFileError: the file is damaged or busy; what came before is sound.
     """
     ordinal, t_ns = after if after >= 0 else _BEFORE_ALL, 0
-    while events := _read_chunk(connection, path, ordinal, t_ns):
+    while events := _read_chunk(connection, path, ordinal, t_ns, digest):
         ordinal, t_ns = events[-1].ordinal, events[-1].t_ns
         yield from events
 
@@ -79,9 +83,16 @@ def read_last(connection: sqlite3.Connection, path: Path) -> Event | None:
     return None if row is None else checked_event(row[0], row[1], path)
 
 
-def _read_chunk(connection: sqlite3.Connection, path: Path, ordinal: int, t_ns: int) -> list[Event]:
+def _read_chunk(
+    connection: sqlite3.Connection,
+    path: Path,
+    ordinal: int,
+    t_ns: int,
+    digest: LinesDigest | None,
+) -> list[Event]:
     """Events as far as they are sound; raises only when not even the first one is."""
     events: list[Event] = []
+    lines: list[bytes] = []
     n_bytes = 0
     try:
         # Closed even when an error keeps this frame alive: an open cursor is a lock on the file.
@@ -95,6 +106,7 @@ def _read_chunk(connection: sqlite3.Connection, path: Path, ordinal: int, t_ns: 
                     raise damaged(path, f"time runs back at event {row_ordinal}")
                 ordinal, t_ns = row_ordinal, event.t_ns
                 events.append(event)
+                lines.append(payload)
                 n_bytes += len(payload)
                 if n_bytes > CHUNK_BYTES:
                     break
@@ -102,6 +114,8 @@ def _read_chunk(connection: sqlite3.Connection, path: Path, ordinal: int, t_ns: 
         if not events:
             raise
         # The next chunk begins at the bad place and says so.
+    if digest is not None and lines:
+        digest.add(lines, n=len(lines), last_ordinal=ordinal)
     return events
 
 

@@ -7,7 +7,7 @@ import click
 
 from engine.wire.events import Event
 from sessions.library import Library
-from sessions.model import SessionModel
+from sessions.opening import open_session
 from sessions.replay import StoredSource
 from sessions.session_errors import SessionFileError
 from sessions.snapshot import Snapshot
@@ -51,10 +51,8 @@ def stored_events(name: str) -> Iterator[Event]:
 
 def stored_snapshot(name: str) -> Snapshot:
     """The whole session, folded. Raises BadSession."""
-    model = SessionModel()
-    source = stored_source(name)
-    with closing(source), session_errors():
-        while not source.exhausted:
-            if events := source.poll(BATCH_LIMIT):
-                model.consume(events)
-    return model.snapshot()
+    with session_errors():
+        session = open_session(Library().find(name))
+        with closing(session):
+            session.read_all()
+    return session.snapshot()

@@ -44,7 +44,11 @@ class RunReaders:
         self._events_file = _open(events_path)
         self._recorder: Recorder | None = None
         if session_path is not None:
-            self._recorder = Recorder(session_path, summarise=lambda: summarise(self.snapshot()))
+            self._recorder = Recorder(
+                session_path,
+                summarise=lambda: summarise(self.snapshot()),
+                model=lambda: self._model,
+            )
 
     @property
     def has_events(self) -> bool:
