@@ -31,7 +31,7 @@ class SequenceBar(QWidget):
         self.list.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
-        self.list.setMinimumContentsLength(8)
+        self.list.setMinimumContentsLength(8 if has_tabs else 2)
         for part in (self.tabs, self.list):
             part.setAccessibleName("Sequence")
             part.setFocusPolicy(Qt.FocusPolicy.TabFocus)

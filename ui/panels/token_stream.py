@@ -1,6 +1,5 @@
 """TokensPanel: the text as it comes, every token drawn by where it came from."""
 
-import html
 import unicodedata
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +23,7 @@ from ui.verdict_words import greedy_words, quoted, token_figures, token_words
 
 MOST_COLUMNS = 4
 _COLUMN_PIXELS = 170  # a narrower column cannot be read
+_LEGEND_FROM = 380
 _OWN = (TrailKind.RECOVERED, TrailKind.BONUS)
 
 
@@ -126,7 +126,9 @@ class TokensPanel(Panel):
             self._column(index).show_text(text, has_name=is_split)
         for index, column in enumerate(self.columns):
             column.setVisible(index < len(shown))
-        self.noted.emit(legend(self.theme, shows_refused=digest.shows_refused))
+        self.columns_button.setVisible(self.width() >= 2 * _COLUMN_PIXELS)
+        n_words = 5 if self.width() >= _LEGEND_FROM else 4 if self.width() >= 290 else 3
+        self.noted.emit(legend(self.theme, 3 if not digest.shows_refused else n_words))
 
     def restyle(self) -> None:
         self.card.restyle(self.theme)
@@ -135,8 +137,7 @@ class TokensPanel(Panel):
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
-        if self.columns_button.isChecked():
-            self._rearrange()
+        self._rearrange()
 
     def hideEvent(self, event: Any) -> None:
         self.card.hide()
@@ -205,17 +206,15 @@ class _Column(QWidget):
         )
 
 
-def legend(theme: Theme, *, shows_refused: bool) -> str:
-    """Each origin in its own style, as rich text."""
-    words = [
+def legend(theme: Theme, n_words: int) -> str:
+    """Each origin and fate in its own style, as rich text: as many as there is room for."""
+    return " ".join((
         f'<span style="color:{theme.accepted}">accepted</span>',
         f'<span style="color:{theme.recovered}"><u>recovered</u></span>',
         f'<span style="color:{theme.bonus}"><b>bonus</b></span>',
-    ]
-    if shows_refused:
-        words.append(f'<span style="color:{theme.rejected}"><s>rejected</s></span>')
-        words.append(f'<span style="color:{theme.discarded}">{html.escape("[discarded]")}</span>')
-    return " ".join(words)
+        f'<span style="color:{theme.rejected}"><s>rejected</s></span>',
+        f'<span style="color:{theme.discarded}">[discarded]</span>',
+    )[:n_words])  # fmt: skip
 
 
 def _text_of(snapshot: Snapshot, view: View, sequence: NamedSequence) -> SequenceText:

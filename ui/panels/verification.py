@@ -1,11 +1,12 @@
 """StepPanel: one step taken apart - what was drafted, what the target gave, how each token met its
 number."""
 
+import html
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton
 
 from ui.figure_table import HEADS, FigureTable
 from ui.icons import icon
@@ -19,7 +20,10 @@ from ui.verdict_words import short
 
 _MOST_ROWS = 7
 _TABLE_FROM = 330  # pixels: a lower panel has no room for the table
-_LETTERS = 250  # of the words, as long as they usually are
+_PLOT_PIXELS = 140  # what the plot and the line above it need
+_BUTTONS_FROM = 330  # pixels: a narrower panel has room for the step's number only
+_LEGEND_FROM = 400  # pixels: in a narrower panel the long legend would be cut
+_LETTERS = 190  # of the words, as long as they usually are
 
 
 class StepPanel(Panel):
@@ -42,7 +46,7 @@ class StepPanel(Panel):
     def build(self) -> None:
         self.before_button = _button("", "The step before", self._go_before)
         self.behind_button = _button("", "The step behind", self._go_behind)
-        self.newest_button = _button("newest", "Follow the newest step", self._go_newest)
+        self.newest_button = _button("", "Follow the newest step", self._go_newest)
         self.heading = QLabel()
         self.heading.setFont(interface_font(CAPTION))
         self.heading.setMinimumWidth(1)
@@ -60,9 +64,7 @@ class StepPanel(Panel):
         self.plot.clicked.connect(self._click)
         self.plot.set_read_out(self._read_out)
         self.body.addWidget(self.plot, 1)
-        self.words = QLabel()
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setWordWrap(True)
+        self.words = _Words()
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.words.setFont(interface_font(CAPTION))
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -77,23 +79,20 @@ class StepPanel(Panel):
         return step_digest(moment.snapshot, view)
 
     def draw(self, digest: StepDigest) -> None:
-        self.heading.setText(digest.heading)
         self.heading.setToolTip(digest.heading)
         self.before_button.setEnabled(digest.before is not None)
         self.behind_button.setEnabled(digest.behind is not None)
-        self.newest_button.setVisible(digest.is_selected)
         self.bar.setVisible(len(digest.sequences) > 1)
         self.bar.show_sequences(digest.sequences, digest.sequence_id)
         self.plot.set_bars(digest.bars)
-        self.words.setText(digest.words)
         self.table.show_rows(digest.rows, digest.bars.marked)
         self._fit()
-        self.noted.emit(_legend(self.theme))
 
     def restyle(self) -> None:
         self.plot.restyle(self.theme)
         self.before_button.setIcon(icon("back", self.theme))
         self.behind_button.setIcon(icon("forward", self.theme))
+        self.newest_button.setIcon(icon("last", self.theme))
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
@@ -105,16 +104,35 @@ class StepPanel(Panel):
         """Room for the words and the table by the panel's size, not by what they say, so that the
         plot stays where it is while steps go by."""
         metrics = self.words.fontMetrics()
+        has_table = self.height() >= _TABLE_FROM
+        room = self.height() - _PLOT_PIXELS - (_TABLE_FROM // 3 if has_table else 0)
         width = max(1, self.width() - 20)
-        n_lines = min(max(-(-_LETTERS * metrics.averageCharWidth() // width), 2), 6)
-        if self.height() < 240:
-            n_lines = min(n_lines, 3)
-        self.words.setFixedHeight(n_lines * metrics.lineSpacing() + 2)
-        self.words.setToolTip(self.words.text())
-        self.table.setVisible(self.height() >= _TABLE_FROM)
+        n_lines = -(-_LETTERS * metrics.averageCharWidth() // width) + 1
+        n_lines = max(1, min(n_lines, room // metrics.lineSpacing(), 6))
+        height = n_lines * metrics.lineSpacing() + 2
+        self.words.set_height(height)
+        if isinstance(self.digested, StepDigest):
+            self._show_words(self.digested.words, width, height)
+            has_room = self.width() >= _BUTTONS_FROM
+            self.newest_button.setVisible(self.digested.is_selected and has_room)
+            heading = self.digested.heading
+            self.heading.setText(heading if has_room else heading.partition(" · ")[0])
+        self.noted.emit(_legend(self.theme, is_short=self.width() < _LEGEND_FROM))
+        self.table.setVisible(has_table)
         places = self.digested.bars.n_places if isinstance(self.digested, StepDigest) else 1
         rows = min(places, _MOST_ROWS, max(2, (self.height() - 250) // 20))
         self.table.fit(rows)
+
+    def _show_words(self, words: str, width: int, height: int) -> None:
+        """As many of them as there is room for; all of them are in the tooltip."""
+        # A tooltip takes for markup what looks like it.
+        self.words.setToolTip(f"<p>{html.escape(words)}</p>")
+        metrics, flags = self.words.fontMetrics(), int(Qt.TextFlag.TextWordWrap)
+        shown, rest = words, words
+        while metrics.boundingRect(0, 0, width, 10_000, flags, shown).height() > height and rest:
+            rest = rest.rpartition(" ")[0]
+            shown = f"{rest}…"
+        self.words.setText(shown)
 
     def _select(self, index: int) -> None:
         """Select a draft token by its place, or the step's own behind them."""
@@ -155,11 +173,36 @@ class StepPanel(Panel):
         self.state.select_step(None)
 
 
-def _legend(theme: Theme) -> str:
+class _Words(QLabel):
+    """As high as it is told, whatever it says; less where there is no room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._height = 0
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setSizePolicy(policy)  # without height for width
+
+    def set_height(self, height: int) -> None:
+        if height != self._height:
+            self._height = height
+            self.setMaximumHeight(height)
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(100, self._height)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(50, self.fontMetrics().lineSpacing())
+
+
+def _legend(theme: Theme, *, is_short: bool) -> str:
     return (
         f'<span style="color:{theme.draft}">●</span> draft '
         f'<span style="color:{theme.verify}">■</span> target '
-        f'<span style="color:{theme.text}">◆</span> uniform, below ╌ threshold: accepted'
+        f'<span style="color:{theme.text}">◆</span> uniform'
+        + ("" if is_short else ", below ╌ threshold: accepted")
     )
 
 

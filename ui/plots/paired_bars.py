@@ -17,8 +17,7 @@ from ui.theme import CAPTION, Theme, mixed, token_font
 Floats = NDArray[np.float64]
 _HALF = 0.17  # from a group's middle to the middle of each bar
 _WIDTH = 0.3
-_TOP = 1.2
-_FATE_Y = 1.11
+_MARKS_PIXELS = 22  # above probability 1, for what became of the tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -46,6 +45,7 @@ class PairedBars(Plot):
         self._shorten = shorten
         self._bars: Bars | None = None
         self._n_places = 0
+        self._top = 1.2  # the axis ends here
         self.ground = pg.BarGraphItem(x=[], height=[], width=1.0)
         self.draft_bars = pg.BarGraphItem(x=[], height=[], width=_WIDTH)
         self.target_bars = pg.BarGraphItem(x=[], height=[], width=_WIDTH)
@@ -64,7 +64,7 @@ class PairedBars(Plot):
         axis.setTicks([[(0, "0"), (0.5, "0.5"), (1, "1")]])
         self._label_axis = self.getPlotItem().getAxis("bottom")
         self._label_axis.setStyle(tickFont=token_font(CAPTION), hideOverlappingLabels=False)
-        self.setYRange(0, _TOP, padding=0)
+        self.setYRange(0, self._top, padding=0)
         self.getPlotItem().getViewBox().disableAutoRange()
 
     def set_bars(self, bars: Bars) -> None:
@@ -73,6 +73,7 @@ class PairedBars(Plot):
         if bars.n_places != self._n_places:
             self._n_places = bars.n_places
             self.setXRange(-0.6, bars.n_places - 0.4, padding=0)
+        self._fit()
         self._paint()
         self._label()
         self.set_columns({
@@ -95,10 +96,11 @@ class PairedBars(Plot):
         super().resizeEvent(event)
         if getattr(self, "_bars", None) is not None:
             self._label()
+            self._fit()
 
     def show_all(self) -> None:
         self.setXRange(-0.6, max(1, self._n_places) - 0.4, padding=0)
-        self.setYRange(0, _TOP, padding=0)
+        self.setYRange(0, self._top, padding=0)
         self.moved.emit()
 
     # --- inside ----------------------------------------------------------------------------------
@@ -142,9 +144,10 @@ class PairedBars(Plot):
             "accepted": theme.accepted, "rejected": theme.rejected, "discarded": theme.discarded,
             "recovered": theme.recovered, "bonus": theme.bonus, "waiting": theme.dim,
         }  # fmt: skip
+        fate_y = (1.0 + self._top) / 2
         self.fates.setData([
             {
-                "pos": (x, _FATE_Y),
+                "pos": (x, fate_y),
                 "symbol": _SYMBOLS[fate],
                 "pen": pg.mkPen(colours[fate], width=2),
                 "brush": pg.mkBrush(colours[fate] if fate in ("recovered", "bonus") else None),
@@ -154,8 +157,17 @@ class PairedBars(Plot):
         marked = [] if bars.marked is None else [bars.marked]
         tint = mixed(theme.accent, theme.panel, 0.17)
         self.ground.setOpts(
-            x=marked, height=[_TOP] * len(marked), width=1.0, brush=tint, pen=pg.mkPen(None)
+            x=marked, height=[self._top] * len(marked), width=1.0, brush=tint, pen=pg.mkPen(None)
         )
+
+    def _fit(self) -> None:
+        """The marks above the bars need the same room at any height."""
+        height = max(self.getPlotItem().getViewBox().height(), 2.0 * _MARKS_PIXELS)
+        top = 1.0 / (1.0 - _MARKS_PIXELS / height)
+        if abs(top - self._top) > 1e-6:
+            self._top = top
+            self.setYRange(0, top, padding=0)
+            self._paint()
 
     def _label(self) -> None:
         """The tokens' texts below their bars, as long as there is room."""
