@@ -1,6 +1,7 @@
 """Wiring: the one place that knows engine processes, recordings and session files together."""
 
 import importlib.resources
+import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +12,12 @@ from engine.wire.config import RunConfig
 from engine.wire.events import Event, SessionEnded
 from sessions.library import Library
 from sessions.metrics.summary import summarise
+from sessions.opening import open_session
 from sessions.recorder import Recorder
 from sessions.recorder_status import RecorderStatus
-from sessions.replay import StoredSource
 from sessions.session import Session
 from sessions.session_errors import SessionFileError
+from sessions.session_summary import FileSummary
 from specscope.machine import machine_words
 from specscope.model_choices import offered_drafts, offered_targets
 from specscope.prompts import read_prompts
@@ -44,13 +46,8 @@ class LocalWorkshop:
 
     def open(self, path: Path) -> Started:
         """A stored session. Raises SessionFileError."""
-        file = self.library.open(path)
-        try:
-            name = file.summary().name or path.stem
-        except BaseException:
-            file.close()
-            raise
-        return Started(name, Session(StoredSource(file)), path)
+        session = open_session(path)
+        return Started(_title(session.summary), session, path)
 
     def example(self) -> Path:
         """The session that ships with the program."""
@@ -214,6 +211,16 @@ class _OneSession:
 
     def close(self) -> None:
         """The run ends the client."""
+
+
+def _title(summary: FileSummary) -> str:
+    """A session's name, and what drafted where the name does not tell."""
+    name = summary.name or summary.path.stem
+    try:
+        draft = str(json.loads(summary.config_json).get("draft", ""))
+    except (ValueError, AttributeError, RecursionError):
+        return name
+    return name if not draft or draft in name else f"{name}: {draft}"
 
 
 def _is_plain(config: RunConfig) -> bool:

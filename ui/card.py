@@ -2,10 +2,11 @@
 finding or the legend at the right of the same line."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout
 
 from ui.panels.base import Panel
-from ui.theme import CAPTION, interface_font
+from ui.theme import CAPTION, capitals, interface_font
 
 
 class CardHeader(QFrame):
@@ -14,7 +15,8 @@ class CardHeader(QFrame):
     def __init__(self, title: str, explanation: str = "") -> None:
         super().__init__()
         self.setObjectName("cardHeader")
-        self.title = QLabel(title.upper())
+        self._explanation = explanation
+        self.title = QLabel(capitals(title))
         self.title.setObjectName("title")
         self.title.setFont(interface_font(CAPTION, is_bold=True))
         self.note = QLabel()
@@ -27,12 +29,25 @@ class CardHeader(QFrame):
             label.setToolTip(explanation)
         line = QHBoxLayout(self)
         line.setContentsMargins(11, 7, 11, 3)
+        line.setSpacing(10)
         line.addWidget(self.title)
         line.addWidget(self.note, 1)
 
     def set_note(self, text: str) -> None:
         if text != self.note.text():
             self.note.setText(text)
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """A note that is too long for its line shows its beginning, and all of it as a tooltip."""
+        is_cut = self.note.sizeHint().width() > self.note.width()
+        side = Qt.AlignmentFlag.AlignLeft if is_cut else Qt.AlignmentFlag.AlignRight
+        self.note.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        self.note.setToolTip(self.note.text() if is_cut else self._explanation)
 
 
 class CardDock(QDockWidget):
@@ -61,5 +76,5 @@ class CardDock(QDockWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A floating card has the desktop's own frame, whose title says what it is."""
         if watched is self and event.type() == QEvent.Type.WindowTitleChange:
-            self.header.title.setText(self.panel.title.upper())
+            self.header.title.setText(capitals(self.panel.title))
         return super().eventFilter(watched, event)

@@ -115,14 +115,16 @@ class FrameClock(QObject):
             if digested.key in panels:
                 self._show(panels[digested.key], digested)
         names = list(panels)
+        n_drawn = 0
         # Each frame begins with another panel, so that none starves when time is short.
         self._turn = (self._turn + 1) % max(1, len(names))
         for name in names[self._turn :] + names[: self._turn]:
             panel = panels[name]
             if self.analyst.is_busy(name) or not self._is_due(panel, moment):
                 continue
-            if self._clock() > deadline:
+            if n_drawn and self._clock() > deadline:
                 break
+            n_drawn += 1
             self._drawn[name] = _Drawn(self._seen_by(panel, moment), self._frame)
             make = partial(panel.digest, moment, self._state.now)
             digested_at_once = self.analyst.ask(name, make)

@@ -13,10 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMainWindow,
     QStackedWidget,
-    QTabBar,
-    QTabWidget,
     QVBoxLayout,
-    QWidget,
 )
 
 from engine.wire.config import RunConfig
@@ -24,26 +21,23 @@ from sessions.session_schema import SUFFIX
 from ui.actions import install, sheet
 from ui.background_task import BackgroundTask
 from ui.banner import Banner
-from ui.card import CardDock
 from ui.dialogs.export_dialog import ExportDialog
 from ui.dialogs.run_dialog import RunDialog
 from ui.dialogs.shortcut_sheet import ShortcutSheet
 from ui.frame_clock import FrameClock
 from ui.icons import application_icon
-from ui.layouts import BY_KEY, PRESETS, arrange, restore_arrangement, save_arrangement
+from ui.layouts import PRESETS
 from ui.look import CHOICES, Look
 from ui.menu_table import menu_table
 from ui.moment import Moment
-from ui.panels import PANELS
 from ui.panels.base import Panel
 from ui.panels.library import LibraryPanel
 from ui.preferences import Preferences
 from ui.run_bar import RunBar
 from ui.run_order import OrderedPrompt, RunOrder
 from ui.session_controller import SessionController
+from ui.stage import Stage
 from ui.start_page import StartPage
-from ui.tile_row import TileRow
-from ui.transport_bar import TransportBar
 from ui.view_state import ViewState
 from ui.workshop import Surroundings, Workshop
 
@@ -69,12 +63,9 @@ class MainWindow(QMainWindow):
         self.state.show_refused(preferences.values.shows_refused)
         self.controller = SessionController(workshop)
         self.clock = FrameClock(self, self.state, parent=self)
-        self._layout = ""  # the preset that is laid out
         self._told_warning = ""
         self._surroundings: BackgroundTask[Surroundings] | None = None
-        self._build_bars()
-        self._build_stage()
-        self._build_docks()
+        self._build()
         self.acts = menu_table(self)
         self.actions_by_text = install(self, self.acts)
         self._connect()
@@ -91,8 +82,7 @@ class MainWindow(QMainWindow):
         return self.controller.moment()
 
     def visible_panels(self) -> Sequence[Panel]:
-        seen = [dock.panel for dock in self.docks.values() if dock.is_seen]
-        return [self.tiles, *seen] if self.tiles.isVisible() else seen
+        return self.stage.visible_panels()
 
     # --- acts: what menus, keys and buttons call -------------------------------------------------
 
@@ -107,7 +97,7 @@ class MainWindow(QMainWindow):
         self.banner.hide()
         self.state.reset()
         self.controller.run(order)
-        self.lay_out("compare" if len(order.configs) > 1 else self._layout_of_one())
+        self.lay_out("compare" if len(order.configs) > 1 else self.stage.layout_of_one)
 
     def run_again(self) -> None:
         """The last order once more."""
@@ -142,7 +132,7 @@ class MainWindow(QMainWindow):
             if session.path is not None:
                 kept = self.preferences.values.bookmarks.get(session.path.name, [])
                 session.bookmarks = list(kept)
-        self.lay_out("compare" if len(paths) > 1 else self._layout_of_one())
+        self.lay_out("compare" if len(paths) > 1 else self.stage.layout_of_one)
 
     def close_session(self) -> None:
         if self.controller.shown is not None:
@@ -169,33 +159,23 @@ class MainWindow(QMainWindow):
         self.lay_out("sessions")
 
     def lay_out(self, key: str, *, is_fresh: bool = False) -> None:
-        """Show a preset: as it was left, or as it is meant if ``is_fresh``."""
-        self._keep_layout()
+        """Show the cards, in the preset ``key``."""
         self.pages.setCurrentWidget(self.stage)
-        kept = "" if is_fresh else self.preferences.values.layouts.get(key, "")
-        if not kept or not restore_arrangement(self.dock_host, kept):
-            arrange(self.dock_host, self.docks, BY_KEY[key])
-        self._layout = self.preferences.values.layout = key
-        for preset in PRESETS:
-            self.actions_by_text[preset.name].setChecked(preset.key == key)
-        self.clock.forget()
+        self.stage.lay_out(key, is_fresh=is_fresh)
 
     def reset_layout(self) -> None:
-        """The preset as it is meant."""
-        key = self._layout or "watch"
-        self.preferences.values.layouts.pop(key, None)
-        self._layout = ""
-        self.lay_out(key, is_fresh=True)
+        """The preset in force as it is meant."""
+        self.stage.reset_layout()
 
     def show_panel(self, key: str) -> None:
         """Bring a card to the front, wherever it is."""
-        dock = self.docks.get(key)
-        if dock is None:
-            return
-        if self.dock_host.dockWidgetArea(dock) == Qt.DockWidgetArea.NoDockWidgetArea:
-            self.dock_host.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
-        dock.show()
-        dock.raise_()
+        self.pages.setCurrentWidget(self.stage)
+        self.stage.show_panel(key)
+
+    def _laid_out(self, key: str) -> None:
+        for preset in PRESETS:
+            self.actions_by_text[preset.name].setChecked(preset.key == key)
+        self.clock.forget()
 
     def choose_theme(self) -> None:
         """The next of system, dark, light."""
@@ -230,45 +210,16 @@ class MainWindow(QMainWindow):
 
     # --- building --------------------------------------------------------------------------------
 
-    def _build_bars(self) -> None:
+    def _build(self) -> None:
         self.run_bar = RunBar(self.controller, self.look)
         self.banner = Banner(self.look)
-        self.tabs = QTabBar()
-        self.tabs.setExpanding(False)
-        self.tabs.setTabsClosable(True)
-        self.tabs.hide()
-        self.tiles = TileRow(self.state, self.look)
-        self.transport = TransportBar(self.controller, self.state, self.look)
         self.start = StartPage(self.look)
+        self.stage = Stage(self.controller, self.state, self.look, self.preferences)
+        self.transport = self.stage.transport
         self.toast = QLabel()
         self.toast.setObjectName("chip")
-        self.toast.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.toast.hide()
         self._n_said = 0
-
-    def _build_stage(self) -> None:
-        self.dock_host = QMainWindow()
-        self.dock_host.setObjectName("stage")
-        self.dock_host.setWindowFlags(Qt.WindowType.Widget)
-        self.dock_host.setDockNestingEnabled(True)
-        self.dock_host.setTabPosition(
-            Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North
-        )
-        self.stage = QWidget()
-        self.stage.setObjectName("stage")
-        column = QVBoxLayout(self.stage)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        tiles = QHBoxLayout()
-        tiles.setContentsMargins(8, 4, 8, 4)
-        tiles.addWidget(self.tiles)
-        host = QHBoxLayout()
-        host.setContentsMargins(8, 4, 8, 4)
-        host.addWidget(self.dock_host)
-        column.addWidget(self.tabs)
-        column.addLayout(tiles)
-        column.addLayout(host, 1)
-        column.addWidget(self.transport)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.start)
         self.pages.addWidget(self.stage)
@@ -285,12 +236,6 @@ class MainWindow(QMainWindow):
         outer.addWidget(self.toast, 0, Qt.AlignmentFlag.AlignHCenter)
         self.setCentralWidget(page)
 
-    def _build_docks(self) -> None:
-        self.docks = {panel.key: CardDock(panel(self.state, self.look)) for panel in PANELS}
-        for dock in self.docks.values():
-            self.dock_host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
-            dock.hide()
-
     def _connect(self) -> None:
         controller, start = self.controller, self.start
         controller.problem_told.connect(self.banner.say)
@@ -299,8 +244,9 @@ class MainWindow(QMainWindow):
         self.state.evidence_wanted.connect(self.show_panel)
         self.transport.said.connect(self.say)
         self.run_bar.run_wanted.connect(self.run_dialog)
-        self.tabs.currentChanged.connect(self._tab_chosen)
-        self.tabs.tabCloseRequested.connect(self._tab_closed)
+        self.stage.tab_chosen.connect(self._tab_chosen)
+        self.stage.tab_closed.connect(self._tab_closed)
+        self.stage.layout_changed.connect(self._laid_out)
         start.example_wanted.connect(self.open_example)
         start.kind_wanted.connect(self.run_kind)
         start.prompt_wanted.connect(self.run_prompt)
@@ -315,7 +261,7 @@ class MainWindow(QMainWindow):
 
     @property
     def library(self) -> LibraryPanel:
-        panel = self.docks["sessions"].panel
+        panel = self.stage.docks["sessions"].panel
         assert isinstance(panel, LibraryPanel)
         return panel
 
@@ -336,16 +282,7 @@ class MainWindow(QMainWindow):
         """Tabs for the open sessions; the page that fits."""
         sessions = self.controller.sessions
         self.clock.forget()
-        self.tabs.blockSignals(True)
-        while self.tabs.count():
-            self.tabs.removeTab(0)
-        for each in sessions:
-            self.tabs.addTab(each.name)
-            self.tabs.setTabToolTip(self.tabs.count() - 1, str(each.path or each.name))
-        if self.controller.shown in sessions:
-            self.tabs.setCurrentIndex(sessions.index(self.controller.shown))
-        self.tabs.setVisible(len(sessions) > 1)
-        self.tabs.blockSignals(False)
+        self.stage.show_tabs(sessions, self.controller.shown)
         if not sessions and not self.controller.is_running:
             self.show_start()
 
@@ -370,34 +307,26 @@ class MainWindow(QMainWindow):
         config = RunConfig(max_new_tokens=KIND_TOKENS)
         self.run(RunOrder(configs=(config,), prompts=tuple(prompts)))
 
-    def _layout_of_one(self) -> str:
-        """Where one session is looked at: as before, but not among several or in the library."""
-        kept = self._layout or self.preferences.values.layout
-        return kept if kept in BY_KEY and kept not in ("compare", "sessions") else "watch"
-
     def _refresh_start(self) -> None:
         """Look for recent sessions and at this machine, beside the picture."""
         if self._surroundings is None:
-            self._surroundings = BackgroundTask(self._workshop.look_around)
+            look = self._workshop.look_around
+            self._surroundings = BackgroundTask(lambda *_: look(), name="surroundings")
 
     def _collect_surroundings(self) -> None:
-        task = self._surroundings
-        if task is None or not task.is_done:
+        state = None if self._surroundings is None else self._surroundings.poll()
+        if state is None or not state.is_over:
             return
         self._surroundings = None
-        if task.error is None:
-            self.start.show_recent(task.result.recent)
-            self.start.show_machine(task.result.machine)
+        if state.result is not None:
+            self.start.show_recent(state.result.recent)
+            self.start.show_machine(state.result.machine)
 
     def _unsay(self, said: int) -> None:
         if said == self._n_said:
             self.toast.hide()
 
     # --- remembering -----------------------------------------------------------------------------
-
-    def _keep_layout(self) -> None:
-        if self._layout and self.pages.currentWidget() is self.stage:
-            self.preferences.values.layouts[self._layout] = save_arrangement(self.dock_host)
 
     def _keep_bookmarks(self) -> None:
         kept = self.preferences.values.bookmarks
@@ -425,7 +354,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End everything; what was decoded is saved as it is."""
-        self._keep_layout()
+        self.stage.keep_layout()
         self._keep_bookmarks()
         geometry = bytes(self.saveGeometry().data())
         self.preferences.values.geometry = base64.b64encode(geometry).decode("ascii")

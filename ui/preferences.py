@@ -1,5 +1,6 @@
 """Preferences: what the window remembers: theme, layouts, bookmarks, the last order."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,8 @@ class Preferences:
             unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(self.values), indent=1))
             unfinished.replace(self.path)
         except OSError:
-            unfinished.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                unfinished.unlink(missing_ok=True)
 
     def _read(self) -> Remembered:
         try:

@@ -124,6 +124,11 @@ class SessionController(QObject):
         self._show(opened[0] if opened else None)
         return True
 
+    def take(self, session: OpenSession) -> None:
+        """Hold a session that somebody else has made, and show it."""
+        self._sessions.append(session)
+        self._show(session)
+
     def show(self, session: OpenSession) -> None:
         """Show another of the open sessions."""
         if session in self._sessions:

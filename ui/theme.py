@@ -97,6 +97,11 @@ def _scaled(font: QFont, scale: float, is_bold: bool) -> QFont:
     return font
 
 
+def capitals(title: str) -> str:
+    """A title in capitals; Greek letters stay the symbols they are."""
+    return "".join(char if "\u0370" <= char <= "\u03ff" else char.upper() for char in title)
+
+
 def contrast(one: str, other: str) -> float:
     """The contrast ratio of two colours, 1 to 21 (WCAG 2.1, relative luminance)."""
     brighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
@@ -204,6 +209,8 @@ QTabBar::tab {{ background: transparent; color: {t.dim}; padding: 4px 11px; bord
     border-bottom: 2px solid transparent; }}
 QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}
 QTabBar::tab:hover {{ color: {t.text}; }}
+QTabBar::close-button {{ image: url({ICONS}/close-{"dark" if t.is_dark else "light"}.svg); }}
+QTabBar::close-button:hover {{ background: {hover}; border-radius: 4px; }}
 QTabWidget::pane {{ border: none; }}
 QTabBar {{ qproperty-drawBase: 0; }}
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout
 
 from ui.look import Look
-from ui.theme import CAPTION, FIGURE, interface_font
+from ui.theme import CAPTION, FIGURE, capitals, interface_font
 
 
 class Tile(QFrame):
@@ -16,7 +16,7 @@ class Tile(QFrame):
         self.setObjectName("card")
         self.setToolTip(explanation)
         self._look = look
-        self.title = QLabel(title.upper())
+        self.title = QLabel(capitals(title))
         self.title.setObjectName("title")
         self.title.setFont(interface_font(CAPTION, is_bold=True))
         self.figure = QLabel()

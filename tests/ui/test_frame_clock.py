@@ -1,0 +1,175 @@
+"""The clock: what is drawn when, and what one panel's error does to the others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sessions.session import Session
+from tests.support.event_script import EventScript
+from tests.support.scripted_sessions import script_of, session_of
+from ui.frame_clock import FrameClock
+from ui.look import Look
+from ui.moment import Moment, View
+from ui.panels.base import Panel
+from ui.view_state import ViewState
+
+
+class Steps(Panel):
+    key, title, reads = "steps-seen", "Steps", ("steps",)
+
+    def build(self) -> None:
+        self.drawn: list[Any] = []
+
+    @staticmethod
+    def digest(moment: Moment, view: View) -> Any:
+        return len(moment.snapshot.steps)
+
+    def draw(self, digest: Any) -> None:
+        self.drawn.append(digest)
+
+
+class Slow(Steps):
+    key, frames_per_draw = "slow-text", 6
+
+
+class Broken(Steps):
+    key = "broken"
+
+    @staticmethod
+    def digest(moment: Moment, view: View) -> Any:
+        raise ValueError("a fault of the panel")
+
+
+class Scene:
+    """Panels over a session that is taken in by hand."""
+
+    def __init__(self, *panels: Panel) -> None:
+        self.script = EventScript()
+        self.script.sequence()
+        self.session: Session | None = None
+        self.panels = panels
+
+    def show(self) -> None:
+        self.session = session_of(self.script)
+
+    def advance(self, budget_ms: float) -> bool:
+        return self.session is not None
+
+    def moment(self) -> Moment | None:
+        if self.session is None:
+            return None
+        return Moment(snapshot=self.session.snapshot(), newest=self.session.snapshot())
+
+    def visible_panels(self) -> Sequence[Panel]:
+        return self.panels
+
+
+@pytest.fixture
+def parts(qtbot: QtBot) -> tuple[ViewState, Look]:
+    return ViewState(), Look("dark")
+
+
+def clock_of(scene: Scene, state: ViewState) -> FrameClock:
+    clock = FrameClock(scene, state)
+    return clock
+
+
+def test_a_panel_is_drawn_when_its_tables_have_grown(parts: tuple[ViewState, Look]) -> None:
+    state, look = parts
+    panel = Steps(state, look)
+    scene = Scene(panel)
+    clock = clock_of(scene, state)
+    clock.tick()
+    assert panel.drawn == []
+    scene.script.step()
+    scene.show()
+    clock.tick()
+    clock.tick()
+    assert panel.drawn == [1]
+    scene.script.step()
+    scene.show()
+    clock.tick()
+    assert panel.drawn == [1, 2]
+
+
+def test_a_panel_is_drawn_when_the_view_has_changed(parts: tuple[ViewState, Look]) -> None:
+    state, look = parts
+    panel = Steps(state, look)
+    scene = Scene(panel)
+    scene.show()
+    clock = clock_of(scene, state)
+    clock.tick()
+    state.select_step(3)
+    clock.tick()
+    assert panel.drawn == [0, 0]
+
+
+def test_text_is_drawn_at_five_a_second(parts: tuple[ViewState, Look]) -> None:
+    state, look = parts
+    panel = Slow(state, look)
+    scene = Scene(panel)
+    clock = clock_of(scene, state)
+    for _ in range(13):
+        scene.script.step()
+        scene.show()
+        clock.tick()
+    assert panel.drawn == [1, 7, 13]
+
+
+def test_a_click_is_answered_at_once_by_slow_text_too(parts: tuple[ViewState, Look]) -> None:
+    state, look = parts
+    panel = Slow(state, look)
+    scene = Scene(panel)
+    scene.show()
+    clock = clock_of(scene, state)
+    clock.tick()
+    state.select_sequence(0)
+    clock.tick()
+    assert len(panel.drawn) == 2
+
+
+def test_a_broken_panel_says_so_and_the_others_go_on(parts: tuple[ViewState, Look]) -> None:
+    state, look = parts
+    broken, panel = Broken(state, look), Steps(state, look)
+    scene = Scene(broken, panel)
+    scene.show()
+    clock_of(scene, state).tick()
+    assert panel.drawn == [0]
+    assert broken.is_empty
+    assert "a fault of the panel" in broken.digested.reason
+
+
+def test_errors_are_raised_where_they_are_wanted(parts: tuple[ViewState, Look]) -> None:
+    state, look = parts
+    scene = Scene(Broken(state, look))
+    scene.show()
+    clock = clock_of(scene, state)
+    clock.raises = True
+    with pytest.raises(ValueError, match="a fault of the panel"):
+        clock.tick()
+
+
+def test_what_is_to_be_done_later_is_done_once(qtbot: QtBot) -> None:
+    now = [0.0]
+    clock = FrameClock(Scene(), ViewState(), clock=lambda: now[0])
+    done: list[int] = []
+    clock.after(1.0, lambda: done.append(1))
+    clock.tick()
+    assert done == []
+    now[0] = 1.0
+    clock.tick()
+    clock.tick()
+    assert done == [1]
+
+
+def test_a_moment_of_a_real_script_is_told_to_the_bars(qtbot: QtBot) -> None:
+    scene = Scene()
+    scene.script = script_of(3)
+    scene.show()
+    clock = FrameClock(scene, ViewState())
+    told: list[Any] = []
+    clock.ticked.connect(told.append)
+    clock.tick()
+    assert len(told[0].snapshot.steps) == 3

@@ -1,0 +1,132 @@
+"""Stage: where a session is looked at - the open sessions' tabs, the tiles, the cards in their
+layout, and the transport bar."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
+
+from ui.card import CardDock
+from ui.layouts import BY_KEY, arrange, restore_arrangement, save_arrangement
+from ui.look import Look
+from ui.open_session import OpenSession
+from ui.panels import PANELS
+from ui.panels.base import Panel
+from ui.preferences import Preferences
+from ui.session_controller import SessionController
+from ui.tile_row import TileRow
+from ui.transport_bar import TransportBar
+from ui.view_state import ViewState
+
+_NOT_OF_ONE = ("compare", "sessions")  # layouts that are not about one session
+
+
+class Stage(QWidget):
+    """Cards lie as the preset in force has them, or as they were left."""
+
+    layout_changed = Signal(str)
+    tab_chosen = Signal(int)
+    tab_closed = Signal(int)
+
+    def __init__(
+        self,
+        controller: SessionController,
+        state: ViewState,
+        look: Look,
+        preferences: Preferences,
+    ) -> None:
+        super().__init__()
+        self.setObjectName("stage")
+        self._preferences = preferences
+        self._laid_out = ""  # the preset in force; "" before the first
+        self.tiles = TileRow(state, look)
+        self.transport = TransportBar(controller, state, look)
+        self.tabs = QTabBar()
+        self.tabs.setExpanding(False)
+        self.tabs.setTabsClosable(True)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self.tabs.currentChanged.connect(self.tab_chosen)
+        self.tabs.tabCloseRequested.connect(self.tab_closed)
+        self.tabs.hide()
+        self.host = QMainWindow()
+        self.host.setObjectName("stage")
+        self.host.setWindowFlags(Qt.WindowType.Widget)
+        self.host.setDockNestingEnabled(True)
+        self.host.setTabPosition(
+            Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North
+        )
+        self.docks = {panel.key: CardDock(panel(state, look)) for panel in PANELS}
+        for dock in self.docks.values():
+            self.host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+            dock.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.tabs)
+        for widget, stretch in ((self.tiles, 0), (self.host, 1)):
+            line = QHBoxLayout()
+            line.setContentsMargins(8, 4, 8, 4)
+            line.addWidget(widget)
+            column.addLayout(line, stretch)
+        column.addWidget(self.transport)
+
+    @property
+    def layout_key(self) -> str:
+        """The preset in force."""
+        return self._laid_out
+
+    @property
+    def layout_of_one(self) -> str:
+        """The preset one session is looked at in: the last one that was, else Watch."""
+        kept = self._laid_out or self._preferences.values.layout
+        return kept if kept in BY_KEY and kept not in _NOT_OF_ONE else "watch"
+
+    def visible_panels(self) -> Sequence[Panel]:
+        """Those of which something can be seen."""
+        seen = [dock.panel for dock in self.docks.values() if dock.is_seen]
+        return [self.tiles, *seen] if self.tiles.isVisible() else seen
+
+    def lay_out(self, key: str, *, is_fresh: bool = False) -> None:
+        """Lay the cards out as preset ``key`` was left, or as it is meant if ``is_fresh``."""
+        self.keep_layout()
+        layouts = self._preferences.values.layouts
+        kept = "" if is_fresh else layouts.get(key, "")
+        if not kept or not restore_arrangement(self.host, kept):
+            arrange(self.host, self.docks, BY_KEY[key])
+        self._laid_out = self._preferences.values.layout = key
+        self.layout_changed.emit(key)
+
+    def reset_layout(self) -> None:
+        """The preset in force as it is meant."""
+        key = self._laid_out or "watch"
+        self._laid_out = ""  # so that how it was left is not kept
+        self._preferences.values.layouts.pop(key, None)
+        self.lay_out(key, is_fresh=True)
+
+    def keep_layout(self) -> None:
+        """Remember how the cards lie."""
+        if self._laid_out and self.isVisible():
+            self._preferences.values.layouts[self._laid_out] = save_arrangement(self.host)
+
+    def show_panel(self, key: str) -> None:
+        """Bring a card to the front, wherever it is."""
+        dock = self.docks.get(key)
+        if dock is None:
+            return
+        if self.host.dockWidgetArea(dock) == Qt.DockWidgetArea.NoDockWidgetArea:
+            self.host.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        dock.show()
+        dock.raise_()
+
+    def show_tabs(self, sessions: Sequence[OpenSession], shown: OpenSession | None) -> None:
+        """A tab for each open session; none for one alone."""
+        self.tabs.blockSignals(True)
+        while self.tabs.count():
+            self.tabs.removeTab(0)
+        for each in sessions:
+            index = self.tabs.addTab(each.name)
+            self.tabs.setTabToolTip(index, str(each.path or each.name))
+        if shown in sessions:
+            self.tabs.setCurrentIndex(list(sessions).index(shown))
+        self.tabs.setVisible(len(sessions) > 1)
+        self.tabs.blockSignals(False)
