@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from sessions.metrics.counts import Counts, count
 from sessions.metrics.interval import ratio
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.speedup import PredictedSpeedup, measured_speedup, predicted_speedup
 from sessions.metrics.time_split import TimeSplit, time_split
 from sessions.snapshot import Snapshot
+from sessions.tables import DISCARDED
 from sessions.what_if import GammaWhatIf, gamma_what_if
 
 MIN_TESTED = 50
@@ -62,6 +65,24 @@ class _Evidence:
     @property
     def has_time(self) -> bool:
         return self.split is not None and self.split.n_steps >= MIN_STEPS
+
+
+@dataclass(frozen=True, slots=True)
+class MissingEvidence:
+    """How much more must be seen before something is said; zeros where there is enough."""
+
+    n_tested: int  # draft tokens: of acceptance
+    n_steps: int  # measured steps: of time
+
+
+def missing_evidence(snapshot: Snapshot, selection: Selection = EVERYTHING) -> MissingEvidence:
+    """What keeps ``find`` silent."""
+    tokens, spans = snapshot.draft_tokens, snapshot.spans
+    fates = tokens["fate"][selection.rows(tokens)]
+    names = spans["name"][selection.span_rows(snapshot)]
+    n_tested = int(np.count_nonzero(fates != DISCARDED))
+    n_steps = int(np.count_nonzero(names == spans.code("step")))
+    return MissingEvidence(max(0, MIN_TESTED - n_tested), max(0, MIN_STEPS - n_steps))
 
 
 def find(

@@ -7,7 +7,16 @@ import pytest
 from msgspec.structs import replace
 
 from engine.wire.events import DraftVerified, Event, SpansMeasured, StepCommitted
-from sessions.findings import MIN_TESTED, Finding, Severity, find
+from sessions.findings import (
+    MIN_STEPS,
+    MIN_TESTED,
+    Finding,
+    MissingEvidence,
+    Severity,
+    find,
+    missing_evidence,
+)
+from sessions.metrics.selection import Selection
 from sessions.snapshot import Snapshot
 from tests.sessions.played import drafted, iid_lengths, snapshot_of
 from tests.support.event_script import EventScript
@@ -130,3 +139,14 @@ def test_what_drafting_costs_is_said_once() -> None:
     assert findings["other_gamma"].values["draft_share"] == 0.5
     assert findings["other_gamma"].sentence.startswith("Drafting costs 50% of a step.")
     assert "draft_share_high" not in findings
+
+
+def test_it_is_told_how_much_evidence_is_missing() -> None:
+    nothing = missing_evidence(snapshot_of([]))
+    assert (nothing.n_tested, nothing.n_steps) == (MIN_TESTED, MIN_STEPS)
+    few = snapshot_of(drafted([0, 2, 1], 2, with_spans=True))  # 1 + 2 + 2 tested, three steps
+    missing = missing_evidence(few)
+    assert (missing.n_tested, missing.n_steps) == (MIN_TESTED - 5, MIN_STEPS - 3)
+    assert missing_evidence(few, Selection(first_step=2)).n_tested == MIN_TESTED - 2
+    many = snapshot_of(drafted([2] * MIN_TESTED, 2, with_spans=True))
+    assert missing_evidence(many) == MissingEvidence(0, 0)

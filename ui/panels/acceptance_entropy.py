@@ -121,7 +121,7 @@ class EntropyPanel(Panel):
             digest.accepted_x, digest.accepted_y, brush=_faint(theme.accepted), pen=None
         )
         self.rejected.setData(
-            digest.rejected_x, digest.rejected_y, brush=None, pen=_faint(theme.rejected)
+            digest.rejected_x, digest.rejected_y, brush=_faint(theme.rejected), pen=None
         )
         self.line.setData(bins.entropy, bins.acceptance)
         pen = pg.mkPen(QColor(theme.accent), width=1)

@@ -67,7 +67,7 @@ class SplitPanel(Panel):
         self.body.addWidget(self.bars, 1)
         grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(10)
+        grid.setHorizontalSpacing(7)
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(1, 1)
         self._swatches: list[QLabel] = []
@@ -127,14 +127,19 @@ class SplitPanel(Panel):
             }
         )
         recent = digest.recent
-        heads = (f"{digest.clock} clock", f"{digest.whole.step_ms:.2f} ms", "of step",
-                 f"last {recent.n_steps}" if recent else "")  # fmt: skip
+        heads = (
+            f"{digest.whole.step_ms:.2f} ms a step",
+            "ms",
+            "%",
+            f"last {recent.n_steps}" if recent else "",
+        )
+        self.cells[0][0].setToolTip(f"By the {digest.clock}'s clock.")
         for cell, text in zip(self.cells[0], heads, strict=True):
             cell.setText(text)
         for place, name in enumerate(PARTS):
             words = (
                 name,
-                f"{digest.whole.ms[place]:.2f} ms",
+                f"{digest.whole.ms[place]:.2f}",
                 f"{digest.whole.shares[place]:.0%}",
                 f"{recent.shares[place]:.0%}" if recent else "",
             )

@@ -39,6 +39,7 @@ class StackedBars(HomePlot):
         self.addItem(self.bars, ignoreBounds=True)
         self.labels: list[pg.TextItem] = []
         self._spans: list[tuple[float, float, str]] = []  # x from, x to, the label
+        self._n_rows = 0
         item.getViewBox().sigResized.connect(lambda *_: self._fit())
 
     def restyle(self, theme: Theme) -> None:
@@ -48,7 +49,7 @@ class StackedBars(HomePlot):
     def set_rows(self, rows: Sequence[tuple[str, Sequence[BarPart]]]) -> None:
         """Each row has a name and its parts, from the left."""
         bars: list[HatchedBar] = []
-        self._spans = []
+        self._spans, self._n_rows = [], len(rows)
         heights: list[int] = []
         for row, (_, parts) in enumerate(rows):
             x = 0.0
@@ -71,7 +72,8 @@ class StackedBars(HomePlot):
         for (x0, x1, text), row, bar, label in spans:
             label.setText(text)
             label.setColor(QColor(self.theme.on_colour))
-            label.fill = pg.mkBrush(bar.colour)  # over the hatch
+            # Readable over a hatch.
+            label.fill = pg.mkBrush(bar.colour) if bar.hatch else pg.mkBrush(None)
             label.setPos((x0 + x1) / 2, row)
         axis = self.getPlotItem().getAxis("left")
         axis.setTicks([[(row, name) for row, (name, _) in enumerate(rows)]])
@@ -86,11 +88,13 @@ class StackedBars(HomePlot):
 
     def _fit(self) -> None:
         """Labels only where they fit."""
-        width = self.getPlotItem().getViewBox().width()
+        view = self.getPlotItem().getViewBox()
+        width, bar_px = view.width(), view.height() * 2 * _HALF / max(1, self._n_rows)
         metrics = QFontMetricsF(interface_font(CAPTION, is_bold=True))
+        is_high = bar_px >= metrics.ascent() + 2
         for place, label in enumerate(self.labels):
             if place >= len(self._spans):
                 label.setVisible(False)
                 continue
             x0, x1, text = self._spans[place]
-            label.setVisible(metrics.horizontalAdvance(text) + 12 <= (x1 - x0) * width)
+            label.setVisible(is_high and metrics.horizontalAdvance(text) + 12 <= (x1 - x0) * width)
