@@ -166,12 +166,20 @@ def raw_readings(
     # The entropy is the log of the normalising sum less the mean logit; the sum is known from the
     # most likely token. Far fewer passes over the vocabulary than with logs of probabilities.
     wide, probs = wide[:n_entropies], probs[:n_entropies]
-    means = torch.linalg.vecdot(probs, wide)
-    if bool(means.isnan().any()):  # 0 * -inf: impossible tokens add nothing
-        means = torch.linalg.vecdot(probs, wide.clamp(min=-1e30))
+    columns = wide.amax(-1), probs.amax(-1)
+    tops, top_probs, means = on_host(*columns, _row_dots(probs, wide))
+    if any(map(math.isnan, means)):  # 0 * -inf: impossible tokens add nothing
+        (means,) = on_host(_row_dots(probs, wide.clamp(min=-1e30)))
     (confidences,) = on_host(chosen)
-    entropies = on_host(wide.amax(-1), probs.amax(-1), means)
     return RawReadings(
         [min(1.0, each) for each in confidences],
-        [max(0.0, top - math.log(prob) - mean) for top, prob, mean in zip(*entropies, strict=True)],
+        [
+            max(0.0, top - math.log(prob) - mean)
+            for top, prob, mean in zip(tops, top_probs, means, strict=True)
+        ],
     )
+
+
+def _row_dots(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Row by row products [n_rows] of two [n_rows, n] tensors, without one of that size."""
+    return torch.bmm(a[:, None], b[:, :, None]).flatten()

@@ -23,7 +23,7 @@ class Draft:
 
     token_ids: list[int]
     probs: torch.Tensor | None  # [n_drafted, n_tokens] float32; None: one-hot on the tokens
-    logits: torch.Tensor | None  # [n_drafted, n_tokens]; None where no model spoke
+    logits: list[torch.Tensor] | None  # per token [1, n_tokens]; None where no model spoke
     drafter: str  # "model", "ngram" or "none"
     note: str = ""  # why it is shorter than asked
     n_non_finite: int = 0

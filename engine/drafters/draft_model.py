@@ -24,7 +24,7 @@ class _Growing:
         self.pending = pending  # tokens whose keys and values the cache does not hold yet
         self.token_ids: list[int] = []
         self.probs: list[torch.Tensor] = []  # each [n_tokens]; empty where all are one-hot
-        self.logits: list[torch.Tensor] = []  # each [n_tokens]
+        self.logits: list[torch.Tensor] = []  # each [1, n_tokens]
         self.n_non_finite = 0
 
     @property
@@ -104,14 +104,14 @@ class DraftModelDrafter:
             each.token_ids.append(token_id)
             if sampled.probs is not None:
                 each.probs.append(sampled.probs[index])
-            each.logits.append(logits[index])
+            each.logits.append(logits[index : index + 1])
             each.pending = [token_id]
 
     def _finish(self, each: _Growing) -> Draft:
         return Draft(
             token_ids=each.token_ids,
             probs=torch.stack(each.probs) if each.probs else None,
-            logits=torch.stack(each.logits) if each.logits else None,
+            logits=each.logits or None,
             drafter="model",
             note=NON_FINITE if each.n_non_finite else "",
             n_non_finite=each.n_non_finite,

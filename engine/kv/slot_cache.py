@@ -62,6 +62,8 @@ class SlotCache(ABC):
         self.total_bytes = bytes_per_slot * (self._scratch + 1)
         self._counting = torch.arange(self._scratch + 1, device=device)[None]  # positions, [1, n]
         self._steps = CausalSteps(dtype, device)
+        self._newest = np.zeros((1, 1), dtype=np.int64)  # the one token of a narrow forward
+        self._newest_ids = torch.from_numpy(self._newest)
 
     # --- lengths and blocks
     # ------------------------------------------------------------------------
@@ -186,7 +188,7 @@ class SlotCache(ABC):
             mask, bias = self._steps.of(start, width)
         table.length = length
         return ForwardBatch(
-            token_ids=torch.tensor([row.token_ids], device=device),
+            token_ids=self._token_ids(row, device),
             positions=self._counting[:, start:length],
             write_slots=write_slots,
             context_slots=context_slots,
@@ -196,6 +198,14 @@ class SlotCache(ABC):
             widths=(width,),
             bias=bias,
         )
+
+    def _token_ids(self, row: ForwardRow, device: torch.device) -> torch.Tensor:
+        """[1, width]. On the CPU a single id is written where the last one was: the forward that
+        was laid out before has read it."""
+        if device.type != "cpu" or len(row.token_ids) > 1:
+            return torch.tensor([row.token_ids], device=device)
+        self._newest[0, 0] = row.token_ids[0]
+        return self._newest_ids
 
     def update(
         self, layer: int, keys: torch.Tensor, values: torch.Tensor, batch: ForwardBatch

@@ -94,7 +94,7 @@ class StraightForward:
             for index, layer in enumerate(base.layers)
         ]
         self._rotary = base.rotary_emb
-        self._cosines = self._sines = self.embedding.new_empty(0, 0)
+        self._cosines = self._sines = self.embedding.new_empty(0, 1, 0)
 
     def __call__(self, batch: ForwardBatch, store: KvStore, n_logits: int) -> torch.Tensor:
         """Logits [batch, n_logits, vocab_size]; call under inference_mode."""
@@ -140,11 +140,14 @@ class StraightForward:
             cosines, sines = self._rotary(self.embedding[:1, None], positions)
             sines = sines.clone()
             sines[..., : sines.shape[-1] // 2].neg_()
-            self._cosines, self._sines = cosines[0].contiguous(), sines[0]
-        return (
-            functional.embedding(batch.positions, self._cosines).unsqueeze(2),
-            functional.embedding(batch.positions, self._sines).unsqueeze(2),
-        )
+            self._cosines, self._sines = cosines[0].contiguous()[:, None], sines[0][:, None]
+        if len(batch.widths) == 1 and not self.embedding.is_cuda:  # positions follow each other
+            first = n_positions - batch.widths[0]
+            return (
+                self._cosines[first:n_positions][None],
+                self._sines[first:n_positions][None],
+            )
+        return self._cosines[batch.positions], self._sines[batch.positions]
 
 
 def is_straight(module: nn.Module) -> bool:

@@ -9,7 +9,8 @@ DRAFT = torch.tensor([[0.4, 0.35, 0.25], [0.25, 0.25, 0.5]]).log()
 
 
 def draft_of(token_ids: list[int], logits: torch.Tensor | None) -> Draft:
-    return Draft(token_ids, torch.empty(len(token_ids), 3), logits, "model")
+    rows = None if logits is None else list(logits.split(1))[: len(token_ids)]
+    return Draft(token_ids, torch.empty(len(token_ids), 3), rows or None, "model")
 
 
 @pytest.mark.parametrize(("n_accepted", "entropy"), [(0, 1.029653), (1, 0.639032), (2, 1.098612)])
