@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -39,7 +39,7 @@ def make_window(
     """A window on the start page, not shown yet."""
     preferences = preferences or Preferences()
     choice = preferences.values.theme
-    look = Look(choice if choice in CHOICES else "system")  # type: ignore[arg-type]
+    look = Look(choice if choice in CHOICES else "system")
     look.apply()
     window = MainWindow(workshop or LocalWorkshop(), preferences, look)
     window.show_start()
@@ -70,7 +70,9 @@ def has_display() -> bool:
     return is_headless or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _told_in(window: MainWindow) -> object:
+def _told_in(
+    window: MainWindow,
+) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
     """An error nobody handled is told in the window and on standard error; the program goes on."""
 
     def tell(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -59,7 +59,7 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
 
     def shoot(name: str) -> None:
         for theme in ("dark", "light"):
-            window.look.choose(theme)  # type: ignore[arg-type]
+            window.look.choose(theme)
             settle()
             file = folder / f"{name}-{theme}{ending}.png"
             window.grab().save(str(file))

@@ -1,10 +1,11 @@
 """The table of everything the window does by menu or key."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ui.actions import Act
 from ui.layouts import PRESETS
-from ui.panels import PANELS
+from ui.panel_table import PANELS
 
 if TYPE_CHECKING:
     from ui.main_window import MainWindow
@@ -66,7 +67,7 @@ def _view(window: "MainWindow") -> tuple[Act, ...]:
             menu,
             preset.name,
             (preset.shortcut,),
-            lambda key=preset.key: window.lay_out(key),
+            partial(window.lay_out, preset.key),
             is_checkable=True,
         )
         for preset in PRESETS
@@ -76,7 +77,7 @@ def _view(window: "MainWindow") -> tuple[Act, ...]:
             menu,
             f"Card: {panel.title}",
             (),
-            lambda key=panel.key: window.show_panel(key),
+            partial(window.show_panel, panel.key),
             is_line_before=index == 0,
         )
         for index, panel in enumerate(PANELS)

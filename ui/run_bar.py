@@ -1,6 +1,8 @@
 """RunBar: what runs and how, in chips; and the engine's own buttons - run, pause, step, stop. Gamma
 and sampling can be changed while it runs."""
 
+from collections.abc import Callable, Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
@@ -281,7 +283,9 @@ def _menu_chip(tip: str) -> QToolButton:
     return chip
 
 
-def _fill_menu(chip: QToolButton, fields: list[tuple[str, QWidget]], send: object) -> None:
+def _fill_menu(
+    chip: QToolButton, fields: Sequence[tuple[str, QWidget]], send: Callable[[], None]
+) -> None:
     box = QWidget()
     form = QFormLayout(box)
     for label, widget in fields:

@@ -20,7 +20,7 @@ from ui.run_order import RunOrder
 from ui.workshop import RunningEngine, Started, Workshop
 
 MAX_SIDE_BY_SIDE = 4
-_STATES = {code: state for state, code in STATE_CODES.items() if state is not None}
+_STATES = {STATE_CODES[state]: state for state in EngineState}
 
 
 class SessionController(QObject):

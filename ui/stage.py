@@ -10,7 +10,7 @@ from ui.card import CardDock
 from ui.layouts import BY_KEY, arrange, restore_arrangement, save_arrangement
 from ui.look import Look
 from ui.open_session import OpenSession
-from ui.panels import PANELS
+from ui.panel_table import PANELS
 from ui.panels.base import Panel
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
@@ -52,9 +52,7 @@ class Stage(QWidget):
         self.host.setObjectName("stage")
         self.host.setWindowFlags(Qt.WindowType.Widget)
         self.host.setDockNestingEnabled(True)
-        self.host.setTabPosition(
-            Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North
-        )
+        self.host.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.docks = {panel.key: CardDock(panel(state, look)) for panel in PANELS}
         for dock in self.docks.values():
             self.host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
@@ -126,7 +124,8 @@ class Stage(QWidget):
         for each in sessions:
             index = self.tabs.addTab(each.name)
             self.tabs.setTabToolTip(index, str(each.path or each.name))
-        if shown in sessions:
-            self.tabs.setCurrentIndex(list(sessions).index(shown))
+        places = [place for place, each in enumerate(sessions) if each is shown]
+        if places:
+            self.tabs.setCurrentIndex(places[0])
         self.tabs.setVisible(len(sessions) > 1)
         self.tabs.blockSignals(False)

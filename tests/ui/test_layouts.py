@@ -32,7 +32,7 @@ def host(qtbot: QtBot, *keys: str) -> tuple[QMainWindow, dict[str, QDockWidget]]
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_a_preset_names_each_card_once_and_only_cards_there_are(preset: Preset) -> None:
-    from ui.panels import PANELS
+    from ui.panel_table import PANELS
 
     keys = keys_of(preset.tree)
     assert len(set(keys)) == len(keys)

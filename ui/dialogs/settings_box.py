@@ -104,11 +104,13 @@ def _set(name: str, field: QWidget, value: Any) -> None:
         text = str(value)
         if field.isEditable() or field.findText(text) >= 0:
             field.setCurrentText(text)
-    elif isinstance(field, QSpinBox | QDoubleSpinBox):
-        if name == "gamma" and value == "auto":
-            field.setValue(-1)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            field.setValue(type(field.value())(value))
+    elif name == "gamma" and value == "auto" and isinstance(field, QSpinBox):
+        field.setValue(-1)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(field, QSpinBox):
+            field.setValue(int(value))
+        elif isinstance(field, QDoubleSpinBox):
+            field.setValue(float(value))
 
 
 def _whole(low: int, high: int, word: str = "") -> QSpinBox:

@@ -1,0 +1,66 @@
+"""Cards: a title, a note that is never wider than its line, a dock."""
+
+from typing import Any
+
+from pytestqt.qtbot import QtBot
+
+from ui.card import CardDock, CardHeader
+from ui.look import Look
+from ui.moment import Moment, View
+from ui.panels.base import Panel
+from ui.view_state import ViewState
+
+
+class Words(Panel):
+    key, title, reads, explanation = "words", "Some α words", ("steps",), "what they mean"  # noqa: RUF001
+
+    def build(self) -> None:
+        """Nothing."""
+
+    @staticmethod
+    def digest(moment: Moment, view: View) -> Any:
+        return None
+
+    def draw(self, digest: Any) -> None:
+        self.noted.emit("noted")
+
+
+def test_a_note_is_shown_beside_the_title(qtbot: QtBot) -> None:
+    dock = CardDock(Words(ViewState(), Look("dark")))
+    qtbot.addWidget(dock)
+    dock.panel.show_digest(1)
+    assert dock.header.title.text() == "SOME α WORDS"  # noqa: RUF001
+    assert dock.header.note.text() == "noted"
+    assert dock.objectName() == "words"
+    assert dock.header.title.toolTip() == "what they mean"
+
+
+def test_a_note_that_is_too_long_is_cut_and_whole_in_its_tooltip(qtbot: QtBot) -> None:
+    header = CardHeader("Title")
+    qtbot.addWidget(header)
+    header.resize(200, 30)
+    header.show()
+    note = "a note of many words " * 9
+    header.set_note(note)
+    assert header.note.toolTip() == note
+    assert header.sizeHint().width() < 400
+    header.set_note("short")
+    assert header.note.toolTip() == ""
+
+
+def test_a_hidden_card_is_not_seen(qtbot: QtBot) -> None:
+    dock = CardDock(Words(ViewState(), Look("dark")))
+    qtbot.addWidget(dock)
+    assert not dock.is_seen
+    dock.show()
+    qtbot.waitExposed(dock)
+    assert dock.is_seen
+
+
+def test_an_empty_panel_says_what_it_will_show(qtbot: QtBot) -> None:
+    panel = Words(ViewState(), Look("dark"))
+    qtbot.addWidget(panel)
+    panel.show_digest(None)
+    assert panel.is_empty
+    panel.show_digest(1)
+    assert not panel.is_empty

@@ -1,0 +1,50 @@
+"""The start page: what can be begun from it."""
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from sessions.library import LibraryEntry
+from ui.look import Look
+from ui.start_page import StartPage
+
+
+def page_of(qtbot: QtBot) -> StartPage:
+    page = StartPage(Look("dark"))
+    qtbot.addWidget(page)
+    return page
+
+
+def test_each_kind_can_be_run(qtbot: QtBot) -> None:
+    page = page_of(qtbot)
+    wanted: list[str] = []
+    page.kind_wanted.connect(wanted.append)
+    for button in page.kind_buttons.values():
+        button.click()
+    assert wanted == ["json", "code", "prose"]
+
+
+def test_a_prompt_of_ones_own(qtbot: QtBot) -> None:
+    page = page_of(qtbot)
+    wanted: list[str] = []
+    page.prompt_wanted.connect(wanted.append)
+    page.prompt.setText("  ")
+    page.prompt.returnPressed.emit()
+    page.prompt.setText("def f(x):")
+    page.prompt.returnPressed.emit()
+    assert wanted == ["def f(x):"]
+
+
+def test_broken_sessions_are_left_out_and_an_empty_library_says_so(qtbot: QtBot) -> None:
+    page = page_of(qtbot)
+    page.show_recent([LibraryEntry(Path("a.specscope"), None, "It is damaged.", 0)])
+    widget = page._recent.itemAt(0).widget()
+    assert widget is not None
+    assert not isinstance(widget, QPushButton)
+
+
+def test_the_machine_is_told_as_text(qtbot: QtBot) -> None:
+    page = page_of(qtbot)
+    page.show_machine([("GPU", "<b>none</b>")])
+    assert "&lt;b>none" in page._machine.text()
