@@ -167,9 +167,9 @@ def raw_readings(
     # most likely token. Far fewer passes over the vocabulary than with logs of probabilities.
     wide, probs = wide[:n_entropies], probs[:n_entropies]
     columns = wide.amax(-1), probs.amax(-1)
-    tops, top_probs, means = on_host(*columns, _row_dots(probs, wide))
+    tops, top_probs, means = on_host(*columns, torch.linalg.vecdot(probs, wide))
     if any(map(math.isnan, means)):  # 0 * -inf: impossible tokens add nothing
-        (means,) = on_host(_row_dots(probs, wide.clamp(min=-1e30)))
+        (means,) = on_host(torch.linalg.vecdot(probs, wide.clamp(min=-1e30)))
     (confidences,) = on_host(chosen)
     return RawReadings(
         [min(1.0, each) for each in confidences],
@@ -178,8 +178,3 @@ def raw_readings(
             for top, prob, mean in zip(tops, top_probs, means, strict=True)
         ],
     )
-
-
-def _row_dots(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Row by row products [n_rows] of two [n_rows, n] tensors, without one of that size."""
-    return torch.bmm(a[:, None], b[:, :, None]).flatten()
