@@ -46,11 +46,17 @@ def sequence_of(snapshot: Snapshot, view: View) -> int | None:
 
 def step_of(snapshot: Snapshot, view: View) -> tuple[int, int] | None:
     """The sequence and the step looked at: the selected step, of the sequence looked at if it took
-    part; or else that one's newest step. None before the first."""
+    part; or else that one's newest step, or anybody's while the newest sequence has none. None
+    before the first."""
     sequence_id = sequence_of(snapshot, view)
     if sequence_id is None:
         return None
     if view.step is not None and len(here := sequences_of(snapshot, view.step)):
         return (sequence_id if (here == sequence_id).any() else int(here[-1])), view.step
     steps = steps_of(snapshot, sequence_id)
-    return (sequence_id, int(steps[-1])) if len(steps) else None
+    if len(steps):
+        return sequence_id, int(steps[-1])
+    drafts = snapshot.drafts
+    if view.sequence_id is not None or not len(drafts):
+        return None
+    return int(drafts["sequence_id"][-1]), int(drafts["step"][-1])
