@@ -139,9 +139,7 @@ class SessionController(QObject):
         if session.is_live:
             self._end_engine()
         self._close_sessions([session])
-        if session is self._shown:
-            self._shown = self._sessions[0] if self._sessions else None
-        self.sessions_changed.emit()
+        self._show(self._shown or (self._sessions[0] if self._sessions else None))
 
     # --- the engine ------------------------------------------------------------------------------
 

@@ -121,13 +121,14 @@ class _LiveSource:
 
     @property
     def exhausted(self) -> bool:
-        return self._n_given == len(self._events)
+        given = self._events[: self._n_given]
+        return bool(given) and isinstance(given[-1], SessionEnded)
 
     def send(self, command: Command) -> None:
         self._sent.append(command)
 
     def close(self) -> None:
-        self._n_given = len(self._events)
+        """The engine is closed by whoever runs it."""
 
 
 class ScriptedWorkshop:
