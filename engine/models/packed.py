@@ -21,6 +21,7 @@ Linear = Callable[[torch.Tensor], torch.Tensor]
 _TRIAL_ROWS = (1, 4, 8)  # a plain step, a short and a long draft to verify
 _N_TRIALS = 6
 _N_TIMED_LAYERS = 6
+_N_OTHER_NUMBERS = 1 << 20  # 4 MiB: more than a core's own cache
 
 
 def is_packing_available() -> bool:
@@ -95,9 +96,9 @@ class PackedModule(nn.Module):
 def pack_where_faster(group: Sequence[PlainLinear]) -> list[Linear]:
     """For layers of one shape: the same layers, in the layout that is fastest on this machine.
 
-    A few of them are timed one after the other, as a forward runs them, so that weights come from
-    as far away as they will when decoding. The shortest of some trials counts: what lengthens the
-    others is other work on the machine.
+    A few of them are timed one after the other, as a forward runs them, behind a stretch of other
+    memory, so that weights come from as far away as they will when decoding. The shortest of some
+    trials counts: what lengthens the others is other work on the machine.
     """
     sample = group[:_N_TIMED_LAYERS]
     layouts: list[Callable[[PlainLinear], Linear]] = [TurnedLinear]
@@ -108,12 +109,14 @@ def pack_where_faster(group: Sequence[PlainLinear]) -> list[Linear]:
     candidates: list[Sequence[Linear]] = [sample]
     candidates += [[layout(plain) for plain in sample] for layout in layouts]
     totals = [0] * len(candidates)
+    other = torch.zeros(_N_OTHER_NUMBERS)
     with torch.inference_mode():
         for n_rows in _TRIAL_ROWS:
             rows = torch.zeros(1, n_rows, group[0].weight.shape[1])
             best = [_pass_ns(layers, rows) for layers in candidates]
             for _ in range(_N_TRIALS):
                 for index, layers in enumerate(candidates):
+                    other.sum()
                     best[index] = min(best[index], _pass_ns(layers, rows))
             totals = [total + ns for total, ns in zip(totals, best, strict=True)]
     chosen = min(range(len(candidates)), key=totals.__getitem__)
