@@ -65,7 +65,9 @@ class PairedBars(Plot):
         self._label_axis = self.getPlotItem().getAxis("bottom")
         self._label_axis.setStyle(tickFont=token_font(CAPTION), hideOverlappingLabels=False)
         self.setYRange(0, self._top, padding=0)
-        self.getPlotItem().getViewBox().disableAutoRange()
+        view = self.getPlotItem().getViewBox()
+        view.disableAutoRange()
+        view.sigResized.connect(self._resized)
 
     def set_bars(self, bars: Bars) -> None:
         """Show these."""
@@ -92,18 +94,17 @@ class PairedBars(Plot):
         if getattr(self, "_bars", None) is not None:
             self._paint()
 
-    def resizeEvent(self, event: Any) -> None:
-        super().resizeEvent(event)
-        if getattr(self, "_bars", None) is not None:
-            self._label()
-            self._fit()
-
     def show_all(self) -> None:
         self.setXRange(-0.6, max(1, self._n_places) - 0.4, padding=0)
         self.setYRange(0, self._top, padding=0)
         self.moved.emit()
 
     # --- inside ----------------------------------------------------------------------------------
+
+    def _resized(self, *_: object) -> None:
+        if self._bars is not None:
+            self._label()
+            self._fit()
 
     def _paint(self) -> None:
         bars, theme = self._bars, self.theme
