@@ -76,6 +76,7 @@ class TimelinePanel(Panel):
         self._published: tuple[int, int] | None = None
         self._is_moved = False
         self._still = 0
+        self._made_for = self._width_px()
 
     # --- digest and draw -------------------------------------------------------------------------
 
@@ -84,6 +85,7 @@ class TimelinePanel(Panel):
         return timeline_digest(moment, view, width_px=self._width_px())
 
     def draw(self, digest: TimelineDigest) -> None:
+        self._made_for = self._width_px()
         self._set_range(digest)
         self._draw_lanes(digest)
         has_rows = digest.n_positions > 0
@@ -112,7 +114,7 @@ class TimelinePanel(Panel):
         if not isinstance(digest, TimelineDigest):
             return False
         if not self._is_moved:
-            return self._is_stretched(digest)
+            return not 1 / _ZOOMED < self._made_for / self._width_px() < _ZOOMED
         self._still += 1
         if self._still < _STILL_FRAMES and not self._has_left(digest):
             return False
@@ -173,12 +175,6 @@ class TimelinePanel(Panel):
 
     def _width_px(self) -> int:
         return max(60, int(self.lanes.width_px))
-
-    def _is_stretched(self, digest: TimelineDigest) -> bool:
-        """Whether the panel has another size than the digest was made for."""
-        width = self._width_px()
-        made_for, self._made_for = getattr(self, "_made_for", width), width
-        return not 1 / _ZOOMED < made_for / width < _ZOOMED
 
     def _has_left(self, digest: TimelineDigest) -> bool:
         low, high = self.lanes.range_ns

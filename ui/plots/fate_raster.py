@@ -17,7 +17,7 @@ from ui.theme import CAPTION, Theme, interface_font, mixed
 ACCEPTED, REJECTED, DISCARDED, PROPOSED = range(4)
 _HEADER = 0.95
 """Height of a band's name, in rows; only where there are several bands."""
-_CROSS_PX = 5.0
+_CROSS_PX = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,6 +142,7 @@ class _Fates(PixelItem):
         painter.setPen(pg.mkPen(theme.on_colour, width=1))
         painter.drawLines(_crosses(crosses[is_wide]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.drawLines(_middles(crosses[~is_wide]))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for fate, ink, style in (
             (DISCARDED, theme.discarded, Qt.PenStyle.SolidLine),
@@ -232,11 +233,19 @@ def _crosses(boxes: Array) -> list[QLineF]:
     """Two lines in the middle of each box."""
     lines = []
     for x, y, width, height in boxes.tolist():
-        half = min(width, height) / 2 - 1.5
-        half = min(half, 5.0)
+        half = min(max(min(width, height) / 2 - 1.5, 1.2), 5.0)
         middle_x, middle_y = x + width / 2, y + height / 2
         left, right, top, bottom = (
             middle_x - half, middle_x + half, middle_y - half, middle_y + half,
         )  # fmt: skip
         lines += [QLineF(left, top, right, bottom), QLineF(left, bottom, right, top)]
     return lines
+
+
+def _middles(boxes: Array) -> list[QLineF]:
+    """A line through the middle of each box: what is left of a cross where there is no room."""
+    return [
+        QLineF(x, y + height / 2, x + max(width - 1, 0), y + height / 2)
+        for x, y, width, height in boxes.tolist()
+        if height >= 2
+    ]

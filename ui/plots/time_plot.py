@@ -20,7 +20,7 @@ Interval = tuple[float, float]
 NONE: Array = np.zeros(0)
 AXIS_WIDTH = 58
 """Of the left axis of every TimePlot, in pixels, so that plots above each other share their x."""
-_TICK_PX = 76.0
+_TICK_PX = 66.0
 _MIN_RANGE_NS = 2_000.0
 _NARROW_STEP_PX = 10.0
 
