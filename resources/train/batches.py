@@ -12,14 +12,16 @@ from resources.train.tokenizer import KINDS
 
 END_ID = 0
 MIX = {"code": 0.57, "json": 0.18, "prose": 0.25}
+"""What the target reads, as shares of the windows."""
 
 
 class Batches:
     """Windows at random places; each kind supplies its share of the windows."""
 
-    def __init__(self, work: Path, seed: int, split: str = "train") -> None:
+    def __init__(self, work: Path, seed: int, mix: dict[str, float] = MIX) -> None:
+        self.mix = mix
         self.random = np.random.default_rng(seed)
-        self.arrays = {kind: np.load(work / f"{split}-{kind}.npy", mmap_mode="r") for kind in KINDS}
+        self.arrays = {kind: np.load(work / f"train-{kind}.npy", mmap_mode="r") for kind in KINDS}
         self.starts: dict[str, np.ndarray] = {}
 
     def window(self, kind: str, length: int) -> np.ndarray:
@@ -38,10 +40,10 @@ class Batches:
 
     def beginnings(self, count: int, length: int) -> Tensor:
         """Like :meth:`next`, with every row at the beginning of a document."""
-        kinds = self.random.choice(list(MIX), size=count, p=list(MIX.values()))
+        kinds = self.random.choice(list(self.mix), size=count, p=list(self.mix.values()))
         return torch.from_numpy(np.stack([self.beginning(str(kind), length) for kind in kinds]))
 
     def next(self, count: int, length: int) -> Tensor:
         """Token ids (count, length)."""
-        kinds = self.random.choice(list(MIX), size=count, p=list(MIX.values()))
+        kinds = self.random.choice(list(self.mix), size=count, p=list(self.mix.values()))
         return torch.from_numpy(np.stack([self.window(str(kind), length) for kind in kinds]))

@@ -1,10 +1,13 @@
-"""Finish the draft against the frozen target, mostly on text that the target wrote.
+"""Trim the draft and finish it against the frozen target, mostly on text that the target wrote.
 
-    python -m resources.train.distill --work DIR --generate 4 --minutes 10 [--out resources/models]
+    python -m resources.train.distill --work DIR --generate 5 --minutes 22 [--out resources/models]
+    python -m resources.train.distill --work DIR --generate 4 --minutes 11 --again [--out ...]
 
 First every worker lets the target continue beginnings of training documents (greedily for three of
 four sequences, at temperature 1 for the rest) and stores the result in ``generated-RANK.npy``.
-Then the draft learns the target's distributions on these sequences and on training text.
+Then the draft, cut down from the one of the joint training, learns the target's distributions on
+these sequences and on training text: what it is for is code and JSON, so it sees little else.
+``--again`` takes it up once more, with new sequences, almost all of them code.
 """
 
 from __future__ import annotations
@@ -25,26 +28,32 @@ from resources.train.batches import Batches
 from resources.train.lean import LeanForward
 from resources.train.losses import PairLoss, loss_functions
 from resources.train.optim import PairOptimizer
-from resources.train.pair import CONTEXT, export_pair, new_pair, save_checkpoint
+from resources.train.pair import CONTEXT, draft_config, export_pair, new_pair, save_checkpoint
+from resources.train.trim import trimmed
 from resources.train.workers import WORKERS, GradientMean, run_workers
 
 WINDOW = 256
+TRIM_ROWS = 32  # windows of text that the wide draft is trimmed by
 PROMPTS = (24, 48, 96)
-SEQUENCES = 64
+MIX = {"code": 0.70, "json": 0.24, "prose": 0.06}
+AGAIN_MIX = {"code": 0.90, "json": 0.10, "prose": 0.0}
+SEQUENCES = 160
 MICRO_BATCH, REAL_ROWS = 12, 2
-LONG_EVERY = 4  # one step in so many reads whole contexts of training text
-ARGMAX_SHARE = 0.3
-MUON_RATE, ADAM_RATE = 0.01, 0.0015
+LONG_EVERY = 6  # one step in so many reads whole contexts of training text
+ARGMAX_SHARE = 0.4
+MUON_RATE, ADAM_RATE = 0.015, 0.003
+AGAIN_RATE = 0.5  # of these rates
 LOG_STEPS = 25
 
 
 def load_pair(work: Path) -> tuple[LlamaForCausalLM, LlamaForCausalLM]:
-    """Target and draft as the joint training left them."""
+    """The target as the joint training left it, and the draft cut down from that training's."""
     saved = torch.load(work / "pretrain.pt", weights_only=True)
-    target, draft = new_pair()
+    target, wide = new_pair()
     target.load_state_dict(saved["target"])
-    draft.load_state_dict(saved["draft"])
-    return target, draft
+    wide.load_state_dict(saved["draft"])
+    seen = Batches(work, seed=400, mix=MIX).next(TRIM_ROWS, WINDOW)
+    return target, trimmed(wide, draft_config(), seen)
 
 
 @torch.inference_mode()
@@ -64,12 +73,12 @@ def continue_windows(
     return torch.cat(rows, 1)
 
 
-def generate(rank: int, _mean: GradientMean, work: Path, minutes: float) -> None:
+def generate(rank: int, _mean: GradientMean, work: Path, minutes: float, again: bool) -> None:
     """One worker: write target text for the given minutes."""
     model: Any = load_pair(work)[0]
     target = model.to(torch.bfloat16).eval()
-    batches = Batches(work, seed=500 + rank)
-    generator = torch.Generator().manual_seed(600 + rank)
+    batches = Batches(work, seed=500 + rank + 50 * again, mix=AGAIN_MIX if again else MIX)
+    generator = torch.Generator().manual_seed(600 + rank + 50 * again)
     written: list[np.ndarray] = []
     begun = time.monotonic()
     while time.monotonic() - begun < 60 * minutes:
@@ -78,12 +87,16 @@ def generate(rank: int, _mean: GradientMean, work: Path, minutes: float) -> None
     np.save(work / f"generated-{rank}.npy", np.concatenate(written))
 
 
-def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path | None) -> None:
+def train(
+    rank: int, mean: GradientMean, work: Path, minutes: float, again: bool, out: Path | None
+) -> None:
     """One worker: train the draft until the time is used up; the first one logs and saves."""
     target, draft = load_pair(work)
+    if again:
+        draft.load_state_dict(torch.load(work / "distill.pt", weights_only=True)["draft"])
     target.requires_grad_(False)
     optimizer = PairOptimizer((draft,), MUON_RATE, ADAM_RATE)
-    batches = Batches(work, seed=700 + rank)
+    batches = Batches(work, seed=700 + rank + 50 * again, mix=AGAIN_MIX if again else MIX)
     own = np.load(work / f"generated-{rank}.npy")
     forwards = LeanForward(target, CONTEXT), LeanForward(draft, CONTEXT)
     functions = loss_functions(argmax_goal=True)
@@ -106,7 +119,8 @@ def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path |
         *shown, share = mean.apply(
             parameters, [float(kl), float(agree), (time.monotonic() - begun) / (60 * minutes)]
         )
-        optimizer.step(min(1.0, (step + 1) / 20) * max(0.0, 1 - share))
+        rate = AGAIN_RATE if again else 1.0
+        optimizer.step(rate * min(1.0, (step + 1) / 20) * max(0.0, 1 - share))
         step += 1
         sums = [a + b / LOG_STEPS for a, b in zip(sums, shown, strict=True)]
         if rank == 0 and step % LOG_STEPS == 0:
@@ -137,14 +151,15 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--generate", type=float, default=4.0, help="minutes; 0 keeps the old text")
-    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--generate", type=float, default=5.0, help="minutes; 0 keeps the old text")
+    parser.add_argument("--minutes", type=float, default=22.0)
+    parser.add_argument("--again", action="store_true", help="start from distill.pt")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    numbers = sum(parameter.numel() for parameter in new_pair()[1].parameters()) + 16
+    numbers = LlamaForCausalLM(draft_config()).num_parameters() + 16
     if arguments.generate > 0:
-        run_workers(generate, numbers, arguments.work, arguments.generate)
-    run_workers(train, numbers, arguments.work, arguments.minutes, arguments.out)
+        run_workers(generate, numbers, arguments.work, arguments.generate, arguments.again)
+    run_workers(train, numbers, arguments.work, arguments.minutes, arguments.again, arguments.out)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from resources.train.attention import attention_kernels, causal_attention
 
 def rotary_tables(config: LlamaConfig, length: int) -> tuple[Tensor, Tensor]:
     """Cosine and sine, each (1, 1, length, head_dim) in bf16, in the half-split layout."""
-    head_dim = config.hidden_size // config.num_attention_heads
+    head_dim = int(config.head_dim or config.hidden_size // config.num_attention_heads)
     rope: Any = config.rope_parameters
     theta = float(rope["rope_theta"])
     inverse = theta ** (-torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim)

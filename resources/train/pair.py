@@ -14,14 +14,18 @@ from resources.train.tokenizer import VOCABULARY
 CONTEXT = 1024
 
 
-def _config(hidden: int, layers: int, inner: int, heads: int, kv_heads: int) -> LlamaConfig:
+HEADS, KV_HEADS, HEAD_DIM = 4, 2, 64
+
+
+def _config(hidden: int, layers: int, inner: int) -> LlamaConfig:
     return LlamaConfig(
         vocab_size=VOCABULARY,
         hidden_size=hidden,
         num_hidden_layers=layers,
         intermediate_size=inner,
-        num_attention_heads=heads,
-        num_key_value_heads=kv_heads,
+        num_attention_heads=HEADS,
+        num_key_value_heads=KV_HEADS,
+        head_dim=HEAD_DIM,
         tie_word_embeddings=True,
         max_position_embeddings=CONTEXT,
         rms_norm_eps=1e-6,
@@ -33,18 +37,23 @@ def _config(hidden: int, layers: int, inner: int, heads: int, kv_heads: int) -> 
 
 def target_config() -> LlamaConfig:
     """Twelve narrow layers: slow per token next to the draft, yet quick to train."""
-    return _config(hidden=256, layers=12, inner=640, heads=4, kv_heads=2)
+    return _config(hidden=256, layers=12, inner=640)
+
+
+def wide_draft_config() -> LlamaConfig:
+    """One layer as wide as the target's: what the joint training trains."""
+    return _config(hidden=256, layers=1, inner=768)
 
 
 def draft_config() -> LlamaConfig:
-    """One wide layer: a width-1 forward costs little more than its fixed overhead."""
-    return _config(hidden=256, layers=1, inner=768, heads=4, kv_heads=2)
+    """The draft as it ships: of its forward the output matrix is most, and that has its width."""
+    return _config(hidden=160, layers=1, inner=512)
 
 
 def new_pair(seed: int = 11) -> tuple[LlamaForCausalLM, LlamaForCausalLM]:
-    """Freshly initialised target and draft in fp32; residual outputs start at zero."""
+    """Freshly initialised target and wide draft in fp32; residual outputs start at zero."""
     torch.manual_seed(seed)
-    models = LlamaForCausalLM(target_config()), LlamaForCausalLM(draft_config())
+    models = LlamaForCausalLM(target_config()), LlamaForCausalLM(wide_draft_config())
     for model in models:
         for layer in model.model.layers:
             torch.nn.init.zeros_(layer.self_attn.o_proj.weight)
