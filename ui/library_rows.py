@@ -118,7 +118,7 @@ def _sound(entry: LibraryEntry, summary: FileSummary, started: float, date: str)
 
 def _broken(entry: LibraryEntry, started: float, date: str) -> LibraryRow:
     words = dict.fromkeys(Column, "")
-    words |= {Column.NAME: entry.path.stem, Column.DATE: date, Column.ENDED: "cannot be opened"}
+    words |= {Column.NAME: entry.path.stem, Column.DATE: date, Column.ENDED: "broken"}
     keys = {column: _word_key(text) for column, text in words.items()}
     keys[Column.DATE] = (1, started, "")
     return LibraryRow(

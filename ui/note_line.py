@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from ui.icons import icon, pixmap
 from ui.look import Look
+from ui.theme import mixed
 
 
 class NoteLine(QFrame):
@@ -14,7 +15,7 @@ class NoteLine(QFrame):
 
     def __init__(self, look: Look) -> None:
         super().__init__()
-        self.setObjectName("banner")
+        self.setObjectName("noteLine")
         self._look = look
         self._is_error = False
         self._act: Callable[[], None] | None = None
@@ -58,10 +59,7 @@ class NoteLine(QFrame):
         self._is_error, self._act = is_error, act
         self.action.setText(action)
         self.action.setVisible(bool(action))
-        self.setProperty("kind", "error" if is_error else "info")
         self._dress()
-        self.style().unpolish(self)
-        self.style().polish(self)
         self.show()
 
     def _run(self) -> None:
@@ -73,5 +71,10 @@ class NoteLine(QFrame):
     def _dress(self) -> None:
         theme = self._look.theme
         ink = theme.rejected if self._is_error else theme.dim
+        ground = mixed(theme.rejected, theme.panel, 0.16) if self._is_error else theme.raised
+        edge = theme.rejected if self._is_error else theme.line
+        self.setStyleSheet(
+            f"#noteLine {{ background: {ground}; border: 1px solid {edge}; border-radius: 6px; }}"
+        )
         self._mark.setPixmap(pixmap("error" if self._is_error else "info", theme, colour=ink))
         self._close.setIcon(icon("close", theme))
