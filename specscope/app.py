@@ -1,6 +1,5 @@
 """The window's program: the application, its look, its window, and what becomes of errors."""
 
-import os
 import signal
 import socket
 import sys
@@ -60,14 +59,6 @@ def run_window(paths: Sequence[Path] = ()) -> int:
     code = application.exec()
     notifier.setEnabled(False)
     return code
-
-
-def has_display() -> bool:
-    """Whether a window could be shown: on Linux something must be there to show it on."""
-    if not sys.platform.startswith("linux"):
-        return True
-    is_headless = os.environ.get("QT_QPA_PLATFORM", "") in ("offscreen", "minimal", "vnc")
-    return is_headless or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _told_in(

@@ -1,9 +1,14 @@
 """``specscope gui``: the window."""
 
+import os
 import sys
 from pathlib import Path
 
 import click
+
+from sessions.library import Library
+from specscope.opened import session_errors
+from specscope.screenshots import take_all
 
 NO_DISPLAY = (
     "There is no display to show a window on (neither DISPLAY nor WAYLAND_DISPLAY is set). "

@@ -1,0 +1,54 @@
+"""Which models are offered: compatible ones, and why others are not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from specscope.model_choices import offered_drafts, offered_targets, vocabulary_of
+
+
+def folder_of(path: Path, vocabulary: dict[str, int], *, vocab_size: int | None = None) -> Path:
+    path.mkdir()
+    tokenizer = {
+        "model": {"vocab": vocabulary},
+        "added_tokens": [{"id": len(vocabulary), "content": "<end>", "special": True}],
+    }
+    (path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    (path / "config.json").write_text(json.dumps({"vocab_size": vocab_size or 8}))
+    (path / "model.safetensors").write_bytes(b"")
+    return path
+
+
+def test_the_bundled_pair_is_offered_first() -> None:
+    assert offered_targets()[0].name == "bundled-target"
+    drafts = {draft.name: draft.refusal for draft in offered_drafts("bundled-target")}
+    assert list(drafts)[:2] == ["bundled-draft", "ngram"]
+    assert drafts["bundled-draft"] == drafts["ngram"] == drafts["none"] == ""
+
+
+def test_a_draft_of_another_vocabulary_is_refused_by_its_first_difference(tmp_path: Path) -> None:
+    target = folder_of(tmp_path / "target", {"a": 0, "b": 1})
+    drafts = {draft.name: draft.refusal for draft in offered_drafts(str(target))}
+    assert "id 0" in drafts["bundled-draft"]
+    assert drafts["ngram"] == ""
+
+
+def test_models_that_are_not_here_say_so() -> None:
+    drafts = {draft.name: draft.refusal for draft in offered_drafts("bundled-target")}
+    assert "Not on this machine" in drafts["llama-3.2-1b"]
+
+
+def test_a_vocabulary_is_read_from_its_file(tmp_path: Path) -> None:
+    vocabulary = vocabulary_of(folder_of(tmp_path / "m", {"a": 0, "b": 1}, vocab_size=5))
+    assert vocabulary is not None
+    assert dict(vocabulary.tokens) == {0: "a", 1: "b", 2: "<end>"}
+    assert vocabulary.special_ids == {2}
+    assert vocabulary.n_logits == 5
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"model": 3}', '{"model": {"vocab": [1]}}'])
+def test_a_damaged_tokenizer_is_none(tmp_path: Path, text: str) -> None:
+    folder = folder_of(tmp_path / "m", {"a": 0})
+    (folder / "tokenizer.json").write_text(text)
+    assert vocabulary_of(folder) is None

@@ -1,0 +1,151 @@
+"""Wiring: engines as processes, recordings and files, for the window."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.wire.config import RunConfig
+from engine.wire.events import EndReason
+from sessions.library import Library
+from sessions.session_errors import SessionFileError
+from sessions.tables import END_CODES
+from specscope.wiring import EngineRun, LocalWorkshop
+from ui.run_order import OrderedPrompt, RunOrder
+from ui.workshop import Started
+
+FAKE = "tests.support.fake_engine"
+PATIENCE_S = 60.0
+
+
+def order_of(*drafts: str, text: str = "steps 3", is_recorded: bool = True) -> RunOrder:
+    configs = tuple(RunConfig(target="fake", draft=draft) for draft in drafts)
+    prompts = (OrderedPrompt(text, label="code"),)
+    return RunOrder(configs=configs, prompts=prompts, is_recorded=is_recorded, name="a run")
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> LocalWorkshop:
+    return LocalWorkshop(Library(tmp_path), program=FAKE)
+
+
+@pytest.fixture
+def start(workshop: LocalWorkshop) -> Iterator[Callable[[RunOrder], EngineRun]]:
+    runs: list[EngineRun] = []
+
+    def begin(order: RunOrder) -> EngineRun:
+        runs.append(workshop.start(order))
+        return runs[-1]
+
+    yield begin
+    for run in runs:
+        run.close()
+
+
+def next_of(run: EngineRun) -> Started:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if started := run.next_session():
+            return started
+        assert run.problem == ""
+        time.sleep(0.01)
+    pytest.fail("no session came")
+
+
+def finish(started: Started) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not started.session.is_over and time.monotonic() < deadline:
+        if not started.session.advance(10.0):
+            time.sleep(0.01)
+    assert started.session.is_over
+
+
+def test_sessions_come_one_after_the_other_and_are_recorded(
+    start: Callable[[RunOrder], EngineRun], workshop: LocalWorkshop
+) -> None:
+    run = start(order_of("a", "b", "none"))
+    names = []
+    for _ in range(3):
+        started = next_of(run)
+        names.append(started.name)
+        assert run.next_session() is None
+        finish(started)
+        started.session.close()
+        assert started.path is not None
+        kept = workshop.open(started.path)
+        while not kept.session.is_over:
+            kept.session.advance(100.0)
+        assert len(kept.session.snapshot().steps) == 3
+        assert kept.session.snapshot().sequences.text("label", 0) == "code"
+        kept.session.close()
+    assert names == ["a run: a", "a run: b", "a run: none"]
+    assert not run.has_next
+    assert run.next_session() is None
+
+
+def test_a_run_that_is_not_recorded_leaves_no_file(
+    start: Callable[[RunOrder], EngineRun], tmp_path: Path
+) -> None:
+    started = next_of(start(order_of("a", is_recorded=False)))
+    finish(started)
+    started.session.close()
+    assert started.path is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_hanging_up_ends_the_session_as_stopped(
+    start: Callable[[RunOrder], EngineRun],
+) -> None:
+    run = start(order_of("a", "b", text="forever"))
+    started = next_of(run)
+    while not len(started.session.snapshot().steps):
+        started.session.advance(10.0)
+    run.hang_up()
+    finish(started)
+    reasons = started.session.snapshot().ends["reason"]
+    started.session.close()
+    assert reasons.tolist() == [END_CODES[EndReason.STOPPED]]
+    assert not run.has_next
+
+
+def test_the_same_draft_twice_is_told_apart(start: Callable[[RunOrder], EngineRun]) -> None:
+    run = start(order_of("a", "a"))
+    names = []
+    for _ in range(2):
+        started = next_of(run)
+        names.append(started.name)
+        finish(started)
+        started.session.close()
+    assert names == ["a run: a", "a run: a #2"]
+
+
+def test_closing_before_the_engine_is_up_leaves_nothing(
+    start: Callable[[RunOrder], EngineRun],
+) -> None:
+    start(order_of("a")).close()
+
+
+def test_a_program_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
+    run = LocalWorkshop(Library(tmp_path), program="engine.no_such_program").start(order_of("a"))
+    deadline = time.monotonic() + PATIENCE_S
+    while not run.problem and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "no_such_program" in run.problem
+    assert run.next_session() is None
+    run.close()
+
+
+def test_a_file_that_is_no_session_is_refused(workshop: LocalWorkshop, tmp_path: Path) -> None:
+    path = tmp_path / "a.specscope"
+    path.write_bytes(b"no session")
+    with pytest.raises(SessionFileError):
+        workshop.open(path)
+    assert path.read_bytes() == b"no session"
+
+
+def test_what_the_window_offers(workshop: LocalWorkshop) -> None:
+    assert set(workshop.prompts()) == {"json", "code", "prose"}
+    assert workshop.targets()[0].is_here
+    assert workshop.look_around().recent == []
+    assert {name for name, _ in workshop.look_around().machine} >= {"GPU", "Processor", "Memory"}

@@ -1,0 +1,92 @@
+"""The run dialog: orders, sentences, and what is remembered."""
+
+import pytest
+from PySide6.QtWidgets import QDialog
+from pytestqt.qtbot import QtBot
+
+from engine.wire.config import ConfigError
+from tests.support.scripted_sessions import ScriptedWorkshop
+from ui.dialogs.run_dialog import RunDialog
+from ui.look import Look
+from ui.run_order import RunOrder
+
+
+def dialog_of(qtbot: QtBot, **remembered: object) -> RunDialog:
+    dialog = RunDialog(ScriptedWorkshop(), Look("dark"), remembered)
+    qtbot.addWidget(dialog)
+    return dialog
+
+
+def test_as_it_opens_it_runs_the_bundled_pair_on_code(qtbot: QtBot) -> None:
+    order = dialog_of(qtbot).order()
+    assert [config.draft for config in order.configs] == ["bundled-draft"]
+    assert [prompt.text for prompt in order.prompts] == ["def a", "def b"]
+    assert {prompt.label for prompt in order.prompts} == {"code"}
+    assert order.is_recorded
+
+
+def test_several_drafts_share_all_other_settings(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    dialog.drafts.choose(["bundled-draft", "ngram", "none"])
+    dialog.settings.fill({"gamma": "auto", "temperature": 0.7, "seed": 9, "block_size": 32})
+    configs = dialog.order().configs
+    assert [config.draft for config in configs] == ["bundled-draft", "ngram", "none"]
+    assert {(c.gamma, c.temperature, c.seed, c.block_size) for c in configs} == {
+        ("auto", 0.7, 9, 32)
+    }
+    assert "3 drafts" in dialog.run_button.text()
+
+
+def test_what_cannot_work_is_said_and_bars_the_button(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    for box in dialog.prompts.kinds.values():
+        box.setChecked(False)
+    assert "no prompt" in dialog.problem.text()
+    assert not dialog.run_button.isEnabled()
+    dialog.prompts.own.setPlainText("def f():")
+    assert dialog.problem.text() == ""
+    assert dialog.run_button.isEnabled()
+
+
+def test_no_draft_is_no_order(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    for box in dialog.drafts._boxes.values():
+        box.setChecked(False)
+    with pytest.raises(ConfigError, match="No draft is chosen"):
+        dialog.order()
+
+
+def test_drafts_that_do_not_fit_the_target_are_let_go(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    dialog.target.choose("far-target")
+    assert dialog.drafts.chosen == ("ngram",)
+
+
+def test_accepting_tells_the_order_and_the_fields(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    told: list[tuple[RunOrder, dict[str, object]]] = []
+    dialog.ordered.connect(lambda order, fields: told.append((order, fields)))
+    dialog.recording.setChecked(False)
+    dialog.name.setText(" a name ")
+    dialog.accept()
+    order, fields = told[0]
+    assert (order.name, order.is_recorded) == ("a name", False)
+    assert dialog.result() == QDialog.DialogCode.Accepted
+    again = dialog_of(qtbot, **fields)
+    assert again.order().configs == order.configs
+    assert again.order().prompts == order.prompts
+    assert not again.recording.isChecked()
+
+
+@pytest.mark.parametrize(
+    "remembered",
+    [
+        {"target": 3, "drafts": "x", "prompts": [], "settings": 7},
+        {"settings": {"gamma": None, "dtype": "no", "batch": "many", "block_size": 7}},
+        {"prompts": {"kinds": 3, "own": None, "n_each": "x"}},
+    ],
+)
+def test_what_was_remembered_wrongly_does_no_harm(
+    qtbot: QtBot, remembered: dict[str, object]
+) -> None:
+    assert dialog_of(qtbot, **remembered).order().configs[0].block_size == 16

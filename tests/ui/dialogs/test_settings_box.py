@@ -1,0 +1,42 @@
+"""Settings: every field gives what RunConfig takes."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.wire.config import RunConfig
+from ui.dialogs.settings_box import SettingsBox
+
+
+def box_of(qtbot: QtBot) -> SettingsBox:
+    box = SettingsBox()
+    qtbot.addWidget(box)
+    return box
+
+
+def test_the_fields_begin_as_a_runs_settings_do(qtbot: QtBot) -> None:
+    assert RunConfig(**box_of(qtbot).values()) == RunConfig()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"gamma": "auto", "max_gamma": 12},
+        {"gamma": 0, "temperature": 1.25, "top_k": 40, "top_p": 0.95},
+        {"batch": 8, "block_size": 32, "allocation": "contiguous", "chat": True},
+        {"device": "cuda:1", "dtype": "bfloat16", "calibrate": False, "seed": 123},
+    ],
+)
+def test_what_is_filled_in_comes_out(qtbot: QtBot, values: dict[str, object]) -> None:
+    box = box_of(qtbot)
+    box.fill(values)
+    assert {name: box.values()[name] for name in values} == values
+    RunConfig(**box.values())
+
+
+def test_a_change_is_told(qtbot: QtBot) -> None:
+    box = box_of(qtbot)
+    told: list[int] = []
+    box.changed.connect(lambda: told.append(1))
+    box.fill({"gamma": 7})
+    box.fill({"gamma": 7})
+    assert told == [1]

@@ -1,0 +1,15 @@
+"""The shortcut sheet: every key and what it does."""
+
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from ui.dialogs.shortcut_sheet import ShortcutSheet
+
+
+def test_every_key_is_on_the_sheet(qtbot: QtBot) -> None:
+    groups = [("Time", [("Space", "Play"), ("F", "Follow")]), ("View", [("Ctrl+1", "Watch")])]
+    sheet = ShortcutSheet(groups)
+    qtbot.addWidget(sheet)
+    words = [label.text() for label in sheet.findChildren(QLabel)]
+    assert words.count("TIME") == 1
+    assert {"Space", "Play", "F", "Follow", "Ctrl+1", "Watch"} <= set(words)

@@ -1,0 +1,67 @@
+"""The stage: cards in their layouts, kept as they were left, and brought to the front."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.support.scripted_sessions import ScriptedWorkshop
+from ui.layouts import PRESETS, keys_of
+from ui.look import Look
+from ui.preferences import Preferences
+from ui.session_controller import SessionController
+from ui.stage import Stage
+from ui.view_state import ViewState
+
+
+@pytest.fixture
+def stage(qtbot: QtBot, tmp_path: Path) -> Iterator[Stage]:
+    controller = SessionController(ScriptedWorkshop())
+    preferences = Preferences(tmp_path / "window.json")
+    stage = Stage(controller, ViewState(), Look("dark"), preferences)
+    qtbot.addWidget(stage)
+    stage.resize(1400, 900)
+    stage.show()
+    qtbot.waitExposed(stage)
+    yield stage
+    controller.close()
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_a_preset_shows_its_cards_alone(stage: Stage, preset: object) -> None:
+    stage.lay_out(preset.key)  # type: ignore[attr-defined]
+    keys = keys_of(preset.tree)  # type: ignore[attr-defined]
+    shown = {key for key, dock in stage.docks.items() if not dock.isHidden()}
+    assert shown == set(keys)
+    seen = {panel.key for panel in stage.visible_panels()} - {"tiles"}
+    assert seen <= set(keys)
+    assert keys[0] in seen
+
+
+def test_a_layout_comes_back_as_it_was_left(stage: Stage) -> None:
+    stage.lay_out("watch")
+    stage.docks["roofline"].hide()
+    stage.lay_out("memory")
+    stage.lay_out("watch")
+    assert stage.docks["roofline"].isHidden()
+    stage.reset_layout()
+    assert not stage.docks["roofline"].isHidden()
+
+
+def test_evidence_is_brought_to_the_front_also_from_another_layout(
+    stage: Stage, qtbot: QtBot
+) -> None:
+    stage.lay_out("compare")
+    stage.show_panel("waterfall")
+    qtbot.wait(20)
+    assert "waterfall" in {panel.key for panel in stage.visible_panels()}
+    stage.show_panel("no such card")
+
+
+def test_one_session_is_looked_at_as_before(stage: Stage) -> None:
+    assert stage.layout_of_one == "watch"
+    stage.lay_out("why")
+    assert stage.layout_of_one == "why"
+    stage.lay_out("compare")
+    assert stage.layout_of_one == "watch"
