@@ -30,9 +30,7 @@ def read(draft: Draft, target_logits: torch.Tensor, *, n_accepted: int) -> Readi
     rows, token_ids = target_logits, [*draft.token_ids, 0]
     if draft.logits is not None:  # of the draft's rows only the confidence is wanted
         rows, token_ids = torch.cat((rows, *draft.logits)), [*token_ids, *draft.token_ids]
-    readings = raw_readings(
-        rows, torch.tensor(token_ids, device=rows.device), n_entropies=n_drafted + 1
-    )
+    readings = raw_readings(rows, token_ids, n_entropies=n_drafted + 1)
     confidences = readings.confidences
     return Readings(
         draft_confidences=(

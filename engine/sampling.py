@@ -7,6 +7,7 @@ are not written out, as their tokens say everything (see ``rejection.judge_one_h
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 SMALLEST_TEMPERATURE = 1e-30
@@ -152,29 +153,52 @@ class RawReadings:
 
 
 def raw_readings(
-    logits: torch.Tensor, token_ids: torch.Tensor, *, n_entropies: int | None = None
+    logits: torch.Tensor, token_ids: list[int], *, n_entropies: int | None = None
 ) -> RawReadings:
     """Confidence at temperature 1 of each row, and entropy of the first ``n_entropies`` (all).
 
     Args:
         logits: [n_rows, n_tokens]; rows must be usable.
-        token_ids: [n_rows] int64.
+        token_ids: n_rows of them.
     """
     wide = logits.float()
     probs = wide.softmax(-1)
-    chosen = probs.gather(-1, token_ids[:, None]).squeeze(-1)
     # The entropy is the log of the normalising sum less the mean logit; the sum is known from the
     # most likely token. Far fewer passes over the vocabulary than with logs of probabilities.
-    wide, probs = wide[:n_entropies], probs[:n_entropies]
-    columns = wide.amax(-1), probs.amax(-1)
-    tops, top_probs, means = on_host(*columns, torch.linalg.vecdot(probs, wide))
-    if any(map(math.isnan, means)):  # 0 * -inf: impossible tokens add nothing
-        (means,) = on_host(torch.linalg.vecdot(probs, wide.clamp(min=-1e30)))
-    (confidences,) = on_host(chosen)
+    columns = _columns if logits.is_cuda else _columns_on_cpu
+    chosen, tops, top_probs, means = columns(wide, probs, token_ids, n_entropies)
     return RawReadings(
-        [min(1.0, each) for each in confidences],
+        [min(1.0, each) for each in chosen],
         [
             max(0.0, top - math.log(prob) - mean)
             for top, prob, mean in zip(tops, top_probs, means, strict=True)
         ],
     )
+
+
+def _columns_on_cpu(
+    wide: torch.Tensor, probs: torch.Tensor, token_ids: list[int], n_entropies: int | None
+) -> list[list[float]]:
+    """Per row: the probability of its token; of the first ``n_entropies``: the largest logit, its
+    probability, the mean logit. Plain NumPy: an operator that was not used for a while takes
+    longer to get going than these take on a few rows."""
+    logits, weights = wide.numpy(), probs.numpy()
+    chosen = [weights.item(row, token_id) for row, token_id in enumerate(token_ids)]
+    logits, weights = logits[:n_entropies], weights[:n_entropies]
+    with np.errstate(invalid="ignore"):
+        means = [float(np.dot(a, b)) for a, b in zip(weights, logits, strict=True)]
+    if any(map(math.isnan, means)):  # 0 * -inf: impossible tokens add nothing
+        logits = logits.clip(min=-1e30)
+        means = [float(np.dot(a, b)) for a, b in zip(weights, logits, strict=True)]
+    return [chosen, logits.max(-1).tolist(), weights.max(-1).tolist(), means]
+
+
+def _columns(
+    wide: torch.Tensor, probs: torch.Tensor, token_ids: list[int], n_entropies: int | None
+) -> list[list[float]]:
+    """The same on another device, in two transfers."""
+    places = torch.tensor(token_ids, device=wide.device)[:, None]
+    (chosen,) = on_host(probs.gather(-1, places).squeeze(-1))
+    wide, probs = wide[:n_entropies].clamp(min=-1e30), probs[:n_entropies]
+    means = torch.linalg.vecdot(probs, wide)
+    return [chosen, *on_host(wide.amax(-1), probs.amax(-1), means)]

@@ -18,6 +18,8 @@ from engine.kv.causal_steps import CausalSteps
 from engine.models.base import ForwardBatch
 from engine.wire.events import Event, KvAdvanced, Role
 
+_NARROW = 16  # tokens of one sequence that a step runs at most, by and large
+
 
 class SlotCache(ABC):
     """The tensors are ``[n_slots + 1, n_kv_heads, head_dim]`` per layer, one for keys and one for
@@ -62,7 +64,7 @@ class SlotCache(ABC):
         self.total_bytes = bytes_per_slot * (self._scratch + 1)
         self._counting = torch.arange(self._scratch + 1, device=device)[None]  # positions, [1, n]
         self._steps = CausalSteps(dtype, device)
-        self._newest = np.zeros((1, 1), dtype=np.int64)  # the one token of a narrow forward
+        self._newest = np.zeros((1, _NARROW), dtype=np.int64)  # the tokens of a narrow forward
         self._newest_ids = torch.from_numpy(self._newest)
 
     # --- lengths and blocks
@@ -200,12 +202,13 @@ class SlotCache(ABC):
         )
 
     def _token_ids(self, row: ForwardRow, device: torch.device) -> torch.Tensor:
-        """[1, width]. On the CPU a single id is written where the last one was: the forward that
-        was laid out before has read it."""
-        if device.type != "cpu" or len(row.token_ids) > 1:
+        """[1, width]. On the CPU a few ids are written where the last ones were: the forward that
+        was laid out before has read them."""
+        width = len(row.token_ids)
+        if device.type != "cpu" or width > _NARROW:
             return torch.tensor([row.token_ids], device=device)
-        self._newest[0, 0] = row.token_ids[0]
-        return self._newest_ids
+        self._newest[0, :width] = row.token_ids
+        return self._newest_ids[:, :width]
 
     def update(
         self, layer: int, keys: torch.Tensor, values: torch.Tensor, batch: ForwardBatch

@@ -183,13 +183,13 @@ def test_draw_reaches_the_far_end_of_a_long_vocabulary() -> None:
 
 def test_raw_readings() -> None:
     logits = torch.cat((LOG, torch.zeros(1, 3), torch.tensor([[0.0, -INF, -INF]])))
-    readings = raw_readings(logits, torch.tensor([1, 2, 0]))
+    readings = raw_readings(logits, [1, 2, 0])
     assert readings.confidences == pytest.approx([0.3, 1 / 3, 1.0])
     assert readings.entropies == pytest.approx([1.0296530, np.log(3), 0.0], abs=1e-6)
 
 
 def test_raw_readings_of_extreme_logits_are_numbers() -> None:
     logits = torch.tensor([[1e4, -1e4, 0.0], [3e38, -3e38, 0.0], [-INF, -INF, 5.0]])
-    readings = raw_readings(logits, torch.tensor([1, 0, 2]))
+    readings = raw_readings(logits, [1, 0, 2])
     assert readings.confidences == [0.0, 1.0, 1.0]
     assert readings.entropies == [0.0, 0.0, 0.0]
