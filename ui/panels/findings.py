@@ -124,7 +124,7 @@ def _row(finding: Finding, theme: Theme) -> str:
     if finding.key in EVIDENCE:
         key, title = EVIDENCE[finding.key]
         style = f"color:{theme.accent}"
-        link = f" <a href='panel:{key}' style='{style}'>{escape(title)}</a>"
+        link = f" <a href='panel:{key}' style='{style}'>{escape(title).replace(' ', '&nbsp;')}</a>"
     colour = _colour(severity, theme)
     return (
         f"<tr><td width='{_ICON_PX + 4}'><img src='icon:{ICONS[severity]}' width='{_ICON_PX}' "

@@ -62,7 +62,7 @@ class SplitPanel(Panel):
 
     def build(self) -> None:
         self.bars = StackedBars(self.theme)
-        self.bars.setMaximumHeight(120)
+        self.bars.setMaximumHeight(160)
         self.bars.set_read_out(lambda _x, _y: "")
         self.body.addWidget(self.bars, 1)
         grid = QGridLayout()

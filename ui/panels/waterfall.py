@@ -37,12 +37,17 @@ class Losses:
     """``keys``, ``deltas`` and ``afters`` of the changes, in order: ideal plus all deltas is
     measured."""
 
-    baseline: str
+    against_session: bool
+    """Whether the baseline is a session; else it is the bare target forward."""
     ideal: float
     keys: tuple[str, ...]
     deltas: tuple[float, ...]
     afters: tuple[float, ...]
     measured: float
+
+    @property
+    def against(self) -> str:
+        return "vs baseline" if self.against_session else "vs bare target forward"
 
 
 class WaterfallPanel(Panel):
@@ -97,7 +102,7 @@ class WaterfallPanel(Panel):
         if found is None:
             return Empty("The steps, or the baseline's, were not measured.")
         return Losses(
-            baseline="the baseline session" if moment.baseline else "a bare target forward",
+            against_session=found.baseline == "session",
             ideal=found.ideal,
             keys=tuple(change.key for change in found.changes),
             deltas=tuple(change.delta for change in found.changes),
@@ -142,7 +147,7 @@ class WaterfallPanel(Panel):
         if place == 0:
             return f"ideal {digest.ideal:.4f}×"
         if place > len(digest.keys):
-            return f"measured {digest.measured:.4f}×\nagainst {digest.baseline}"
+            return f"measured {digest.measured:.4f}×\n{digest.against}"
         key, delta = digest.keys[place - 1], digest.deltas[place - 1]
         return f"{NAMES[key]} {delta:+.4f}, leaves {digest.afters[place - 1]:.4f}×"
 
@@ -162,5 +167,5 @@ def note(digest: Losses) -> str:
         for key, delta, before in zip(digest.keys, digest.deltas, befores, strict=True)
         if delta < 0 and before > 0 and -delta / before >= _WORTH_A_WORD
     )
-    words = [f"{IN_NOTES[key]} costs {share:.0%}" for _, share, key in losses[:2]]
-    return f"{', '.join(words) or 'nothing lost'} · against {digest.baseline}"
+    words = [f"{IN_NOTES[key]} {share:.0%}" for _, share, key in losses[:2]]
+    return f"{'lost to ' + ', '.join(words) if words else 'nothing lost'} · {digest.against}"

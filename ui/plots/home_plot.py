@@ -63,19 +63,19 @@ class HomePlot(Plot):
         other._companions.append(self)
 
     def show_all(self) -> None:
+        self._set_free(False)
         if self._home is None:
             super().show_all()
             return
-        self._set_free(False)
         for plot in (*self._companions, self):
             plot._go_home()
         self.moved.emit()
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
-        if not hasattr(self, "_titles"):  # while it is being made
-            return
         item = self.getPlotItem()
+        if item is None or not hasattr(self, "_titles"):  # closing, or being made
+            return
         rooms = {"bottom": self.height() >= self.small_px, "left": self.width() >= 1.5 * SMALL_PX}
         for name, has_room in rooms.items():
             if self._titles[name]:

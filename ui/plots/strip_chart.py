@@ -49,7 +49,7 @@ class StripChart(HomePlot):
     def __init__(self, theme: Theme, *, x_label: str = "", y_label: str = "") -> None:
         super().__init__(theme, x_label=x_label, y_label=y_label, pans_y=False)
         self.curves: list[pg.PlotCurveItem] = []
-        self._lines: tuple[StripLine, ...] = ()
+        self._strips: tuple[StripLine, ...] = ()
         self.shades = HatchedBars()
         self.shades.setZValue(-20)
         self.level = pg.InfiniteLine(angle=0, movable=False)
@@ -63,7 +63,7 @@ class StripChart(HomePlot):
 
     def set_lines(self, lines: Sequence[StripLine], *, n_labelled: int | None = None) -> None:
         """The lines; the first ``n_labelled`` (all by default) are named at their ends."""
-        self._lines = tuple(lines)
+        self._strips = tuple(lines)
         while len(self.curves) < len(lines):
             curve = pg.PlotCurveItem()
             self.addItem(curve, ignoreBounds=True)
@@ -112,7 +112,7 @@ class StripChart(HomePlot):
     def _stroke(self) -> None:
         """Draw what lies in sight, a point beyond at each side."""
         (x0, x1), _ = self.getPlotItem().getViewBox().viewRange()
-        for line, curve in zip(self._lines, self.curves, strict=False):
+        for line, curve in zip(self._strips, self.curves, strict=False):
             first = max(0, int(np.searchsorted(line.x, x0)) - 1)
             last = int(np.searchsorted(line.x, x1, side="right")) + 1
             curve.setData(*thinned(line.x[first:last], line.y[first:last], MAX_BUCKETS))
