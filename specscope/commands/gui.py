@@ -35,21 +35,24 @@ NO_DISPLAY = (
 def gui(files: tuple[str, ...], screenshots: Path | None, size: str) -> None:
     """Open the workbench window, on FILES (sessions to look at; several are compared) or on its
     start page."""
-    from sessions.library import Library
-    from specscope.opened import session_errors
-
     with session_errors():
         paths = [Library().find(name) for name in files]
     if screenshots is not None:
-        from specscope.screenshots import take_all
-
         take_all(paths, screenshots, size=_size(size), say=click.echo)
         return
-    from specscope.app import has_display, run_window
-
     if not has_display():
         raise click.UsageError(NO_DISPLAY)
+    from specscope.app import run_window  # Qt: only where a window is to be shown
+
     sys.exit(run_window(paths))
+
+
+def has_display() -> bool:
+    """Whether a window could be shown: on Linux something must be there to show it on."""
+    if not sys.platform.startswith("linux"):
+        return True
+    is_headless = os.environ.get("QT_QPA_PLATFORM", "") in ("offscreen", "minimal", "vnc")
+    return is_headless or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _size(text: str) -> tuple[int, int]:
