@@ -65,12 +65,14 @@ class TokenCanvas(QAbstractScrollArea):
         self, tokens: Tokens, *, marked_step: int | None = None, marked_item: int | None = None
     ) -> None:
         """Show a text, with the tokens of a step and one token marked. A mark that is new is
-        scrolled to."""
+        scrolled to and stays in sight; without one the end is followed again."""
         n_common = self.document.show(tokens)
         if self._selected is not None and self._selected[1][0] >= n_common:
             self._selected = None
         is_new = (marked_step, marked_item) != (self._marked_step, self._marked_item)
         self._marked_step, self._marked_item = marked_step, marked_item
+        if is_new:
+            self.follows = marked_step is None
         self._resettle()
         if is_new and marked_step is not None:
             self._show_mark()
@@ -171,7 +173,6 @@ class TokenCanvas(QAbstractScrollArea):
             return
         row = self.document.row_of(item)
         if not self.top_row <= row < self.top_row + self.n_visible_rows:
-            self.follows = False
             self._set_top(max(0, row - self.n_visible_rows // 3))
         self._settle()
         self.viewport().update()

@@ -71,7 +71,8 @@ class TokenCard(QFrame):
         self.setFixedHeight(max(height, self._lines.minimumSize().height()))
         place = window.mapFromGlobal(corner) + QPoint(0, 4)
         if place.y() + self.height() > window.height():
-            place.setY(max(0, place.y() - self.height() - 32))
+            place.setY(place.y() - self.height() - 32)
+        place.setY(max(0, place.y()))
         place.setX(max(0, min(place.x(), window.width() - self.width())))
         self.move(place)
         self.show()

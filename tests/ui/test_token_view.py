@@ -141,7 +141,10 @@ def test_a_step_that_is_selected_elsewhere_is_scrolled_to(view: TokenView):
     view.show_tokens(tokens)
     view.show_tokens(tokens, marked_step=1000, marked_item=None)
     assert view.top_row <= 3000 < view.top_row + view.n_visible_rows
-    assert not view.follows
+    view.show_tokens(long_text(9500), marked_step=1000, marked_item=None)
+    assert view.top_row <= 3000 < view.top_row + view.n_visible_rows
+    view.show_tokens(long_text(9500))
+    assert view.top_row == view.verticalScrollBar().maximum() > 9000
 
 
 @pytest.mark.parametrize(
