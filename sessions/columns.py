@@ -41,6 +41,11 @@ DTYPES: dict[Kind, np.dtype[Any]] = {
     Kind.TEXT: np.dtype(np.int32),
 }
 
+_MISSING_VALUES: dict[Kind, Array] = {
+    Kind.INT: np.array(MISSING_INT, np.int64),
+    Kind.FLOAT: np.array(np.nan),
+}
+
 
 class TextPool(dict[str | None, int]):
     """Numbers texts in the order first seen: ``pool[text]`` is the number, ``texts`` the way back.
@@ -85,6 +90,13 @@ class Table:
         self._columns: dict[str, Array] = {
             column: np.empty(0, DTYPES[kind]) for column, kind in self.kinds.items()
         }
+        # Columns that hold nothing but missing readings take no memory: on a machine without a
+        # GPU those are the widest ones.
+        self._missing = {
+            column
+            for column, kind in kinds.items()
+            if kind in _MISSING_VALUES  # never ``ordinal`` and ``t_ns``
+        }
 
     @staticmethod
     def all_kinds(kinds: Mapping[str, Kind]) -> dict[str, Kind]:
@@ -117,6 +129,10 @@ class Table:
         if end > self._capacity:
             self._grow(end)
         for column, values in columns.items():
+            if column in self._missing:
+                if _are_missing(values):
+                    continue
+                self._begin(column)
             self._columns[column][self._n : end] = values
         times = self._columns["t_ns"][self._n : end]
         if times[0] < self._last_t_ns or (n_rows > 1 and np.any(times[1:] < times[:-1])):
@@ -128,6 +144,7 @@ class Table:
         """Take whole columns as the table's rows, not copied; the table must be empty."""
         assert not self._n, f"{self.name} has rows"
         self._columns = {column: columns[column] for column in self.kinds}
+        self._missing = set()
         self._n = self._capacity = len(self._columns["t_ns"])
         self._last_t_ns = int(self._columns["t_ns"][-1]) if self._n else -1
 
@@ -143,6 +160,8 @@ class Table:
 
     def view(self, column: str, n: int) -> Array:
         """The first ``n`` values of a column, read-only, not copied."""
+        if column in self._missing:
+            return np.broadcast_to(_MISSING_VALUES[self.kinds[column]], n)
         view = self._columns[column][:n]
         view.flags.writeable = False
         return view
@@ -151,9 +170,25 @@ class Table:
         """Room for ``n_rows``; earlier views keep the arrays they were cut from."""
         self._capacity = max(n_rows, _FIRST_CAPACITY, self._capacity + self._capacity // 2)
         for column, kind in self.kinds.items():
+            if column in self._missing:
+                continue
             grown = _room(self._capacity, DTYPES[kind])
             grown[: self._n] = self._columns[column][: self._n]
             self._columns[column] = grown
+
+    def _begin(self, column: str) -> None:
+        """The first reading of a column comes: all before were missing."""
+        self._missing.discard(column)
+        kind = self.kinds[column]
+        self._columns[column] = _room(self._capacity, DTYPES[kind])
+        self._columns[column][: self._n] = _MISSING_VALUES[kind]
+
+
+def _are_missing(values: Any) -> bool:
+    given = np.asarray(values)
+    if given.dtype.kind == "f":
+        return bool(np.isnan(given).all())
+    return bool((given == MISSING_INT).all())
 
 
 def _room(n: int, dtype: np.dtype[Any]) -> Array:

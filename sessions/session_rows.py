@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from engine.wire.codec import CodecError, decode_event
+from engine.wire.codec import CodecError, decode_event, decode_events
 from engine.wire.events import SCHEMA_VERSION, Event, SessionStarted
 from sessions.lines_digest import LinesDigest
 from sessions.session_errors import NewerSessionFile, SessionFileError, damaged, sqlite_errors
@@ -88,34 +88,69 @@ def _read_chunk(
     path: Path,
     ordinal: int,
     t_ns: int,
-    digest: LinesDigest | None,
+    digest: LinesDigest | None = None,
 ) -> list[Event]:
     """Events as far as they are sound; raises only when not even the first one is."""
-    events: list[Event] = []
-    lines: list[bytes] = []
+    rows: list[tuple[int, Any]] = []
     n_bytes = 0
     try:
         # Closed even when an error keeps this frame alive: an open cursor is a lock on the file.
-        with sqlite_errors(path), closing(connection.execute(_AFTER, (ordinal,))) as rows:
-            for row_ordinal, payload in rows:
-                event = checked_event(row_ordinal, payload, path)
-                # SQL saw to it that ordinals grow; a damaged index of pages may repeat them.
-                if row_ordinal <= ordinal:
-                    raise damaged(path, f"its events are out of order after {ordinal}")
-                if event.t_ns < t_ns:
-                    raise damaged(path, f"time runs back at event {row_ordinal}")
-                ordinal, t_ns = row_ordinal, event.t_ns
-                events.append(event)
-                lines.append(payload)
-                n_bytes += len(payload)
+        with sqlite_errors(path), closing(connection.execute(_AFTER, (ordinal,))) as cursor:
+            for row in cursor:
+                rows.append(row)
+                n_bytes += len(row[1] or b"")
                 if n_bytes > CHUNK_BYTES:
                     break
+    except SessionFileError:
+        if not rows:
+            raise
+        # What could be read is given; the next chunk begins at the bad place and says so.
+    events = _all_sound(rows, ordinal, t_ns)
+    if events is None:
+        events = _first_sound(rows, ordinal, t_ns, path)
+    if digest is not None and events:
+        lines = [payload for _, payload in rows[: len(events)]]
+        digest.add(lines, n=len(events), last_ordinal=events[-1].ordinal)
+    return events
+
+
+def _all_sound(rows: list[tuple[int, Any]], ordinal: int, t_ns: int) -> list[Event] | None:
+    """The rows' events decoded together, the quick way for sound ones; None where anything is not
+    as it must be."""
+    ordinal = max(ordinal, -1)
+    try:
+        events = decode_events([payload for _, payload in rows])
+        if len(events) != len(rows):
+            return None
+        for (row_ordinal, payload), event in zip(rows, events, strict=True):
+            if not (event.ordinal == row_ordinal > ordinal and event.t_ns >= t_ns):
+                return None
+            check_limits(event, payload)
+            if event.__class__ is SessionStarted:
+                return None  # its version is looked at
+            ordinal, t_ns = row_ordinal, event.t_ns
+    except (CodecError, LimitError, TypeError):  # a payload may be anything
+        return None
+    return events
+
+
+def _first_sound(rows: list[tuple[int, Any]], ordinal: int, t_ns: int, path: Path) -> list[Event]:
+    """One by one, as far as they are sound; raises only when not even the first one is."""
+    events: list[Event] = []
+    try:
+        for row_ordinal, payload in rows:
+            event = checked_event(row_ordinal, payload, path)
+            # SQL saw to it that ordinals grow; a damaged index of pages may repeat them.
+            if row_ordinal <= ordinal:
+                raise damaged(path, f"its events are out of order after {ordinal}")
+            if event.t_ns < t_ns:
+                raise damaged(path, f"time runs back at event {row_ordinal}")
+            ordinal, t_ns = row_ordinal, event.t_ns
+            events.append(event)
     except SessionFileError:
         if not events:
             raise
         # The next chunk begins at the bad place and says so.
-    if digest is not None and lines:
-        digest.add(lines, n=len(lines), last_ordinal=ordinal)
     return events
 
 

@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.wire import codec
-from engine.wire.codec import CodecError, decode_command, decode_event, encode
+from engine.wire.codec import (
+    CodecError,
+    decode_command,
+    decode_event,
+    decode_events,
+    encode,
+)
 from engine.wire.commands import CloseQueue, Command, SetGamma, SetSampling, SubmitPrompt
 from engine.wire.events import Event, KvAdvanced, LogEmitted, Role, SpansMeasured
 from tests.support.event_script import EventScript
@@ -113,3 +119,11 @@ def test_the_kind_is_in_the_line() -> None:
     assert msgspec.json.decode(encode(event))["kind"] == "KvAdvanced"
     assert msgspec.json.decode(encode(SetGamma(gamma="auto")))["gamma"] == "auto"
     assert msgspec.json.decode(encode(SubmitPrompt(text="x")))["kind"] == "SubmitPrompt"
+
+
+def test_many_lines_are_the_same_events_as_one_by_one() -> None:
+    lines = [encode(LogEmitted(level="info", message=text)) for text in ("a", "b,]", "c")]
+    assert decode_events(lines) == [decode_event(line) for line in lines]
+    assert decode_events([]) == []
+    with pytest.raises(CodecError, match="not a valid message"):
+        decode_events([*lines, b"{"])
