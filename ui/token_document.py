@@ -222,7 +222,9 @@ def common_start(old: Tokens, new: Tokens) -> int:
     n = min(len(old), len(new))
     late = max(0, n - _COMPARED)
     pairs: list[tuple[NDArray[Any], NDArray[Any]]] = [
-        (old.kind, new.kind), (old.step, new.step), (old.code, new.code),
+        (old.kind, new.kind),
+        (old.step, new.step),
+        (old.code, new.code),
     ]
     if any(not np.array_equal(a[:late:_STRIDE], b[:late:_STRIDE]) for a, b in pairs):
         return 0
