@@ -23,6 +23,7 @@ from engine.models.pretrained_tokenizer import (
     read_eos_ids,
     read_vocabulary,
 )
+from engine.wire.catalog import INFLATED_KEY, INFLATED_NOTE
 from engine.wire.config import ConfigError, RunConfig
 from engine.wire.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
 
@@ -207,8 +208,15 @@ def _load(
             f"the weights of {reference.name} cannot be loaded: {first_line(error)}"
         ) from error
     return PretrainedModel(
-        module, name=reference.name, packed=config.packed, n_threads=config.n_threads
+        module, name=shown_name(described), packed=config.packed, n_threads=config.n_threads
     )
+
+
+def shown_name(described: _Described) -> str:
+    """A model's name; with it, what must be said of one that was built for timing."""
+    name = described.reference.name
+    is_inflated = getattr(described.config, INFLATED_KEY, None) is not None
+    return f"{name} ({INFLATED_NOTE})" if is_inflated else name
 
 
 def _check_memory(described: _Described, *, device: torch.device, dtype: torch.dtype) -> None:

