@@ -1,0 +1,154 @@
+"""ComparisonPanel: the figures of two to four sessions side by side, the baseline first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from sessions.compare import Column, compare
+from sessions.findings import Severity
+from sessions.metric_catalog import CATALOG
+from sessions.snapshot import Snapshot
+from sessions.snapshot_memo import SnapshotMemo
+from ui.comparison_rows import Row, comparison_rows
+from ui.comparison_table import ComparisonTable
+from ui.moment import Moment, NamedSnapshot, View
+from ui.panels.base import Empty, Panel
+
+HOW_TO = (
+    "Open two to four sessions from Sessions with Compare, or give the run dialog several drafts: "
+    "it decodes the same prompts with each."
+)
+_MARKS = {Severity.WARNING: "⚠", Severity.ADVICE: "▸", Severity.INFO: "·"}
+_KEYS = ("tokens_per_second", "measured_speedup", "predicted_speedup", "acceptance_rate")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One sentence about one session."""
+
+    mark: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``said`` has one entry per session: its findings, and what to mind in comparing it."""
+
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+    said: tuple[tuple[Said, ...], ...]
+    fastest: str
+
+
+class ComparisonPanel(Panel):
+    key = "comparison"
+    title = "Compare"
+    reads = ("steps", "draft_tokens", "output_tokens", "sequences", "calibrations", "ends")
+    hint = "The figures of several sessions side by side. " + HOW_TO
+    explanation = "\n".join(
+        (
+            *(f"{CATALOG[key].name}: {CATALOG[key].formula}" for key in _KEYS),
+            "What ranks is tokens per second. Acceptance falls with gamma though the draft is the "
+            "same: it is never ranked.",
+        )
+    )
+    frames_per_draw = 15
+
+    def build(self) -> None:
+        self.table = ComparisonTable(self.look)
+        self.words = QLabel()
+        self.words.setWordWrap(True)
+        self.words.setTextFormat(Qt.TextFormat.RichText)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.words.setContentsMargins(5, 4, 5, 0)
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        page = QWidget()
+        page.setObjectName("page")
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.table)
+        layout.addWidget(self.words)
+        layout.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(page)
+        self.body.addWidget(area)
+
+    @staticmethod
+    def digest(moment: Moment, view: View) -> Comparison | Empty | None:
+        if not moment.others:
+            return None
+        if not any(len(other.snapshot.steps) for other in moment.others):
+            return Empty("Nothing was decoded yet: the figures come with the first step.")
+        return _COMPARED(_named(moment.others))
+
+    def draw(self, digest: Comparison) -> None:
+        self.table.show_rows(digest.names, digest.rows)
+        words = self._html(digest)
+        if words != self.words.text():
+            self.words.setText(words)
+        self.noted.emit(f"fastest: {escape(digest.fastest)}" if digest.fastest else "")
+
+    def has_moved(self) -> bool:
+        return _COMPARED.is_behind
+
+    def _html(self, digest: Comparison) -> str:
+        theme = self.theme
+        parts = []
+        for name, said in zip(digest.names, digest.said, strict=True):
+            if said:
+                parts.append(f'<p style="margin:6px 0 1px 0"><b>{escape(name)}</b></p>')
+            for each in said:
+                ink = theme.warning if each.mark == "⚠" else theme.dim
+                parts.append(
+                    f'<p style="margin:1px 0 1px 8px"><span style="color:{ink}">{each.mark}</span> '
+                    f"{escape(each.sentence)}</p>"
+                )
+        return "".join(parts)
+
+
+def _named(others: Sequence[NamedSnapshot]) -> list[tuple[str, Snapshot]]:
+    """With names that tell them apart."""
+    named: list[tuple[str, Snapshot]] = []
+    for other in others:
+        name, number = other.name, 1
+        while any(name == taken for taken, _ in named):
+            number += 1
+            name = f"{other.name} ({number})"
+        named.append((name, other.snapshot))
+    return named
+
+
+def _compared(sessions: Sequence[tuple[str, Snapshot]]) -> Comparison:
+    """The baseline first; the others stay where they are, so that no column jumps while the
+    sessions play."""
+    order = [name for name, _ in sessions]
+    columns = sorted(
+        compare(sessions), key=lambda column: (not column.is_baseline, order.index(column.name))
+    )
+    fastest = [column.name for column in columns if column.rank == 1]
+    return Comparison(
+        names=tuple(_heading(column) for column in columns),
+        rows=comparison_rows(columns),
+        said=tuple(_said(column) for column in columns),
+        fastest=fastest[0] if fastest and len(columns) > 1 else "",
+    )
+
+
+def _heading(column: Column) -> str:
+    return f"baseline · {column.name}" if column.is_baseline else column.name
+
+
+def _said(column: Column) -> tuple[Said, ...]:
+    notes = [Said("⚠", str(note)) for note in getattr(column, "notes", ())]
+    findings = [Said(_MARKS[each.severity], each.sentence) for each in column.findings]
+    return tuple(notes + findings)
+
+
+_COMPARED = SnapshotMemo(_compared)
+"""The newest comparison: looked at again at every click, it is made once."""
