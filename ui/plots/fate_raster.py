@@ -101,10 +101,11 @@ class FateRaster(TimePlot):
 
     def _tick(self) -> None:
         """As many positions as there is room to write."""
-        if not self.n_positions:
+        item = self.getPlotItem()
+        if not self.n_positions or item is None:  # a closed plot is resized once more
             return
-        axis = self.getPlotItem().getAxis("left")
-        height = self.getPlotItem().getViewBox().height()
+        axis = item.getAxis("left")
+        height = item.getViewBox().height()
         row_px = height / max(self.height_rows, 1)
         every = max(1, int(np.ceil(11 / max(row_px, 0.5))))
         axis.setTicks([[
