@@ -2,12 +2,11 @@
 
 import importlib.metadata
 import os
-import platform
-from pathlib import Path
 from typing import Any
 
 from engine.telemetry.nvml_device import NoSuchDevice, find_by_entry
 from engine.telemetry.visible_devices import VARIABLE, is_in_bus_order, visible_entry
+from engine.theory.host_peaks import processor_name
 
 
 def torch_version() -> str:
@@ -20,17 +19,6 @@ def device_name(device: str) -> str:
     if device == "cpu" or "+cpu" in torch_version():
         return processor_name()
     return _gpu_name(device) or processor_name()
-
-
-def processor_name() -> str:
-    """As the system calls it; the architecture where it says nothing."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() == "model name" and value.strip():
-                return value.strip()
-    return platform.processor() or platform.machine()
 
 
 def _gpu_name(device: str) -> str | None:
