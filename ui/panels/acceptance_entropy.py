@@ -183,10 +183,9 @@ def sampled(snapshot: Snapshot, selection: Selection) -> Array:
     a stride that doubles as the session grows: a point once left out never comes back."""
     tokens = snapshot.draft_tokens
     rows = np.flatnonzero(tokens["fate"] != DISCARDED)
-    if not selection.is_everything:
-        mask = selection.rows(tokens)
+    mask = selection.rows(tokens)
+    if not isinstance(mask, slice):
         rows = rows[mask[rows]]
-    rows = rows[np.isfinite(tokens["target_entropy"][rows])] if len(rows) <= MAX_POINTS else rows
     places = _spread(rows, _SCATTER)
     share = 1.0
     while np.count_nonzero(places < share) > MAX_POINTS:
