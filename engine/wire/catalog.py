@@ -44,8 +44,8 @@ KNOWN_MODELS: tuple[KnownModel, ...] = (
     KnownModel(
         name="bundled-draft",
         role="draft",
-        n_parameters=1_835_776,
-        weight_bytes=3_672_736,
+        n_parameters=1_024_480,
+        weight_bytes=2_050_144,
         pairs_with="bundled-target",
         bundled_folder="models/draft",
     ),

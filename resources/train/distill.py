@@ -1,13 +1,11 @@
 """Trim the draft and finish it against the frozen target, mostly on text that the target wrote.
 
     python -m resources.train.distill --work DIR --generate 5 --minutes 22 [--out resources/models]
-    python -m resources.train.distill --work DIR --generate 4 --minutes 11 --again [--out ...]
 
 First every worker lets the target continue beginnings of training documents (greedily for three of
 four sequences, at temperature 1 for the rest) and stores the result in ``generated-RANK.npy``.
 Then the draft, cut down from the one of the joint training, learns the target's distributions on
 these sequences and on training text: what it is for is code and JSON, so it sees little else.
-``--again`` takes it up once more, with new sequences, almost all of them code.
 """
 
 from __future__ import annotations
@@ -36,13 +34,11 @@ WINDOW = 256
 TRIM_ROWS = 32  # windows of text that the wide draft is trimmed by
 PROMPTS = (24, 48, 96)
 MIX = {"code": 0.70, "json": 0.24, "prose": 0.06}
-AGAIN_MIX = {"code": 0.90, "json": 0.10, "prose": 0.0}
 SEQUENCES = 160
 MICRO_BATCH, REAL_ROWS = 12, 2
 LONG_EVERY = 6  # one step in so many reads whole contexts of training text
 ARGMAX_SHARE = 0.4
 MUON_RATE, ADAM_RATE = 0.015, 0.003
-AGAIN_RATE = 0.5  # of these rates
 LOG_STEPS = 25
 
 
@@ -73,12 +69,12 @@ def continue_windows(
     return torch.cat(rows, 1)
 
 
-def generate(rank: int, _mean: GradientMean, work: Path, minutes: float, again: bool) -> None:
+def generate(rank: int, _mean: GradientMean, work: Path, minutes: float) -> None:
     """One worker: write target text for the given minutes."""
     model: Any = load_pair(work)[0]
     target = model.to(torch.bfloat16).eval()
-    batches = Batches(work, seed=500 + rank + 50 * again, mix=AGAIN_MIX if again else MIX)
-    generator = torch.Generator().manual_seed(600 + rank + 50 * again)
+    batches = Batches(work, seed=500 + rank, mix=MIX)
+    generator = torch.Generator().manual_seed(600 + rank)
     written: list[np.ndarray] = []
     begun = time.monotonic()
     while time.monotonic() - begun < 60 * minutes:
@@ -87,16 +83,12 @@ def generate(rank: int, _mean: GradientMean, work: Path, minutes: float, again: 
     np.save(work / f"generated-{rank}.npy", np.concatenate(written))
 
 
-def train(
-    rank: int, mean: GradientMean, work: Path, minutes: float, again: bool, out: Path | None
-) -> None:
+def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path | None) -> None:
     """One worker: train the draft until the time is used up; the first one logs and saves."""
     target, draft = load_pair(work)
-    if again:
-        draft.load_state_dict(torch.load(work / "distill.pt", weights_only=True)["draft"])
     target.requires_grad_(False)
     optimizer = PairOptimizer((draft,), MUON_RATE, ADAM_RATE)
-    batches = Batches(work, seed=700 + rank + 50 * again, mix=AGAIN_MIX if again else MIX)
+    batches = Batches(work, seed=700 + rank, mix=MIX)
     own = np.load(work / f"generated-{rank}.npy")
     forwards = LeanForward(target, CONTEXT), LeanForward(draft, CONTEXT)
     functions = loss_functions(argmax_goal=True)
@@ -119,8 +111,7 @@ def train(
         *shown, share = mean.apply(
             parameters, [float(kl), float(agree), (time.monotonic() - begun) / (60 * minutes)]
         )
-        rate = AGAIN_RATE if again else 1.0
-        optimizer.step(rate * min(1.0, (step + 1) / 20) * max(0.0, 1 - share))
+        optimizer.step(min(1.0, (step + 1) / 20) * max(0.0, 1 - share))
         step += 1
         sums = [a + b / LOG_STEPS for a, b in zip(sums, shown, strict=True)]
         if rank == 0 and step % LOG_STEPS == 0:
@@ -153,13 +144,12 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--generate", type=float, default=5.0, help="minutes; 0 keeps the old text")
     parser.add_argument("--minutes", type=float, default=22.0)
-    parser.add_argument("--again", action="store_true", help="start from distill.pt")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     numbers = LlamaForCausalLM(draft_config()).num_parameters() + 16
     if arguments.generate > 0:
-        run_workers(generate, numbers, arguments.work, arguments.generate, arguments.again)
-    run_workers(train, numbers, arguments.work, arguments.minutes, arguments.again, arguments.out)
+        run_workers(generate, numbers, arguments.work, arguments.generate)
+    run_workers(train, numbers, arguments.work, arguments.minutes, arguments.out)
 
 
 if __name__ == "__main__":
