@@ -20,6 +20,7 @@ def print_report(suite: str, result: dict[str, Any], console: Console) -> None:
         "decoding": _decoding,
         "cache": _cache,
         "events": _events,
+        "sessions": _sessions,
     }
     reports[suite](result, console)
 
@@ -114,6 +115,34 @@ def _events(result: dict[str, Any], console: Console) -> None:
         "events written", str(result["n_events"]), f"{result['bytes_per_event']:.0f} bytes each"
     )
     console.print(facts)
+
+
+def _sessions(result: dict[str, Any], console: Console) -> None:
+    table = Table(
+        title=f"Sessions; the long one: {result['n_draft_tokens']:,} draft tokens, "
+        f"{result['n_events']:,} events, {result['n_file_bytes'] / 1e6:,.0f} MB",
+        title_justify="left",
+    )
+    table.add_column("")
+    for column in ("measured", "limit", ""):
+        table.add_column(column, justify="right")
+    table.add_column("", style="dim", overflow="fold")
+    for figure in result["figures"]:
+        side = "at least" if figure["is_rate"] else "at most"
+        table.add_row(
+            figure["name"],
+            _amount(figure["value"], figure["unit"]),
+            f"{side} {_amount(figure['limit'], figure['unit'])}",
+            "met" if figure["is_met"] else "MISSED",
+            figure["about"],
+        )
+    console.print(table)
+
+
+def _amount(value: float, unit: str) -> str:
+    if unit == "share":
+        return _percent(value)
+    return f"{value:,.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
 
 
 def _facts_table() -> Table:

@@ -77,4 +77,27 @@ RESULTS: dict[str, dict[str, Any]] = {
         "n_events": 1000,
         "bytes_per_event": 417.0,
     },
+    "sessions": {
+        "n_draft_tokens": 20_000,
+        "n_events": 32_184,
+        "n_file_bytes": 16_000_000,
+        "recorded_vs_not": [0.99],
+        "figures": [
+            {
+                "name": name,
+                "value": value,
+                "unit": unit,
+                "limit": limit,
+                "about": "made up",
+                "is_rate": is_rate,
+                "is_met": is_met,
+            }
+            for name, value, unit, limit, is_rate, is_met in (
+                ("recording_cost", 0.01, "share", 0.02, False, True),
+                ("recorder_events_per_s", 90_000.0, "1/s", 100_000, True, False),
+                ("open_complete_s", 0.256, "s", 2.0, False, True),
+            )
+        ],
+        "is_met": False,
+    },
 }

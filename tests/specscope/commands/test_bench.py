@@ -66,3 +66,18 @@ def test_a_failure_is_its_sentence(
     assert result.exit_code == exit_code
     assert result.stdout == ""
     assert "no such model" in result.stderr
+
+
+def test_sessions_are_measured_here_and_small_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, Any] = {}
+
+    def run_session_bench(config: Any, prompts: Any, **settings: Any) -> dict[str, Any]:
+        told.update(settings, n_prompts=len(prompts))
+        return RESULTS["sessions"]
+
+    monkeypatch.setattr("specscope.commands.bench.run_session_bench", run_session_bench)
+    result = bench("--suite", "sessions", "--small", "--limit", "2", "--rounds", "3", "--json")
+    assert json.loads(result.stdout) == RESULTS["sessions"]
+    assert (told["n_draft_tokens"], told["n_rounds"], told["n_prompts"]) == (20_000, 3, 2)
+    assert "MISSED" in bench("--suite", "sessions").stdout
+    assert told["n_draft_tokens"] == 1_000_000
