@@ -35,6 +35,7 @@ class Throughput:
     pauses_s: np.ndarray  # [m, 2]
     baseline_per_second: float | None
     mean_per_second: float | None
+    mean_per_step: float
     cursor_s: float | None
 
 
@@ -60,7 +61,6 @@ class ThroughputPanel(Panel):
         self.tokens.follow_x(self.speed)
         self.body.setSpacing(0)
         self.tokens.small_px = 84
-        self.tokens.getPlotItem().getAxis("left").setTickDensity(0.6)
         for chart in (self.speed, self.tokens):
             chart.setMinimumSize(80, 40)
             chart.clicked.connect(self._select)
@@ -97,6 +97,7 @@ class ThroughputPanel(Panel):
             pauses_s=_pauses_s(moment),
             baseline_per_second=None if baseline is None else tokens_per_second(baseline),
             mean_per_second=tokens_per_second(snapshot, selection),
+            mean_per_step=float(steps.n_committed.sum() / steps.n_sequences.sum()),
             cursor_s=cursor_s,
         )
 
@@ -119,9 +120,10 @@ class ThroughputPanel(Panel):
             ceiling(1.05 * max(float(digest.per_step.max()), 1.0)),
         )
         metrics = QFontMetricsF(interface_font(CAPTION))
-        axis_px = int(max(metrics.horizontalAdvance(f"{top:g}") for top in tops))
-        for chart, top in zip((self.speed, self.tokens), tops, strict=True):
-            has_title = chart.getPlotItem().getAxis("left").label.isVisible()
+        axis_px = int(max(metrics.horizontalAdvance(f"{top / 2:g}") for top in tops))
+        charts = (self.speed, self.tokens)
+        has_title = any(chart.getPlotItem().getAxis("left").label.isVisible() for chart in charts)
+        for chart, top in zip(charts, tops, strict=True):
             chart.align(axis_px + 18 + int(has_title * metrics.height()))
             chart.set_shades(digest.pauses_s)
             chart.set_cursor(digest.cursor_s)
@@ -134,6 +136,9 @@ class ThroughputPanel(Panel):
                     "tokens_per_step": digest.per_step,
                 }
             )
+        # Three ticks: the lower chart has room for no more.
+        ticks = [(value, f"{value:g}") for value in (0.0, tops[1] / 2, tops[1])]
+        self.tokens.getPlotItem().getAxis("left").setTicks([ticks])
         self.noted.emit(self._note(digest))
 
     def restyle(self) -> None:
@@ -144,6 +149,7 @@ class ThroughputPanel(Panel):
     def _note(digest: Throughput) -> str:
         mean = digest.mean_per_second
         words = f"mean {mean:.1f} tokens/s" if mean is not None else "mean n/a"
+        words += f" · {digest.mean_per_step:.2f} tokens/step"
         if digest.baseline_per_second is not None:
             words += f" · ┄ baseline {digest.baseline_per_second:.1f}"
         return words

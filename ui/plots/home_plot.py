@@ -3,8 +3,10 @@
 import math
 from typing import Any
 
+from PySide6.QtGui import QFontMetricsF
+
 from ui.plots.plot import Plot
-from ui.theme import Theme
+from ui.theme import CAPTION, Theme, interface_font
 
 SMALL_PX = 150
 """A plot lower (or narrower by half as much again) than this leaves its axis titles out."""
@@ -76,7 +78,14 @@ class HomePlot(Plot):
         item = self.getPlotItem()
         if item is None or not hasattr(self, "_titles"):  # closing, or being made
             return
-        rooms = {"bottom": self.height() >= self.small_px, "left": self.width() >= 1.5 * SMALL_PX}
+        left = item.getAxis("left")
+        length = QFontMetricsF(interface_font(CAPTION)).horizontalAdvance(left.labelText)
+        has_bottom = self.height() >= self.small_px
+        axis_px = 55 if has_bottom and self._titles["bottom"] else 25
+        rooms = {
+            "bottom": has_bottom,
+            "left": self.width() >= 1.5 * SMALL_PX and self.height() - axis_px >= length,
+        }
         for name, has_room in rooms.items():
             if self._titles[name]:
                 item.getAxis(name).showLabel(has_room)

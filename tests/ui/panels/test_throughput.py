@@ -71,7 +71,8 @@ def test_what_is_on_the_screen(qtbot: object, look: Look, state: ViewState) -> N
     (note,) = shown(panel, moment_of(paused().events, baseline=baseline))
     digest = panel.digested
     assert note == (
-        f"mean {digest.mean_per_second:.1f} tokens/s · ┄ baseline {digest.baseline_per_second:.1f}"
+        f"mean {digest.mean_per_second:.1f} tokens/s · 3.00 tokens/step"
+        f" · ┄ baseline {digest.baseline_per_second:.1f}"
     )
     for _ in in_both_themes(panel, look):
         assert panel.speed.curves[0].getData()[1].tolist() == digest.per_second.tolist()
