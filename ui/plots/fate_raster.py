@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from ui.plots.lane_chart import seen_columns, steps_path
+from ui.plots.lane_chart import rects, seen_columns, steps_path
 from ui.plots.time_plot import Array, PixelItem, Pixels, TimePlot
 from ui.theme import CAPTION, Theme, interface_font, mixed
 
@@ -136,7 +136,7 @@ class _Fates(PixelItem):
         painter.setPen(Qt.PenStyle.NoPen)
         for fate, ink in ((ACCEPTED, theme.accepted), (REJECTED, theme.rejected)):
             painter.setBrush(QColor(ink))
-            painter.drawRects(_rects(boxes[seen & (cells.fate == fate)]))
+            painter.drawRects(rects(boxes[seen & (cells.fate == fate)]))
         crosses = boxes[seen & (cells.fate == REJECTED)]
         is_wide = (crosses[:, 2] >= _CROSS_PX) & (crosses[:, 3] >= _CROSS_PX)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
@@ -152,7 +152,7 @@ class _Fates(PixelItem):
             outlines = boxes[seen & (cells.fate == fate)]
             painter.setPen(pg.mkPen(ink, width=1, style=style))
             outlines[:, 2:] = np.maximum(outlines[:, 2:] - 1, 0)
-            painter.drawRects(_rects(outlines))
+            painter.drawRects(rects(outlines))
         if cells.chosen is not None and seen[cells.chosen]:
             painter.setPen(pg.mkPen(theme.text, width=1))
             x, y, width, height = boxes[cells.chosen].tolist()
@@ -224,10 +224,6 @@ class _Fates(PixelItem):
                 if box.height() >= metrics.height() - 5:
                     painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, caption.text)
                 taken = x + width
-
-
-def _rects(boxes: Array) -> list[QRectF]:
-    return [QRectF(*box) for box in boxes.tolist()]
 
 
 def _crosses(boxes: Array) -> list[QLineF]:
