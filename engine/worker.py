@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from multiprocessing.connection import Client, Connection
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
@@ -73,8 +74,14 @@ def main(assemble: Assemble | None = None) -> int:
 
 
 def _read_greeting() -> Greeting:
-    """One line of standard input, which is then closed to libraries that would read it."""
-    line = sys.stdin.buffer.readline()
+    """One line of standard input, which is then closed to libraries that would read it; or, where
+    the program in between keeps that to itself, the file named as argument, which is removed."""
+    if len(sys.argv) > 1:
+        path = Path(sys.argv[1])
+        line = path.read_bytes()
+        path.unlink()
+    else:
+        line = sys.stdin.buffer.readline()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -192,10 +199,14 @@ class _Session:
             with ExitStack() as samplers:
                 if self._config.telemetry:
                     self._sample_host(samplers)
-                loop = self._load()
+                from engine.telemetry.spans import SpanRecorder
+
+                spans = SpanRecorder(self._emitter)
+                loop = self._load(spans)
                 if self._config.telemetry and loop.gpu_uuid is not None:
                     self._sample_gpu(samplers, loop.gpu_uuid)
-                reason = control.run(loop)
+                with spans.capture():
+                    reason = control.run(loop)
             return SessionEnded(reason=reason, detail=control.shutdown_detail or ""), 0
         except ShutdownRequested:
             detail = control.shutdown_detail or ""
@@ -218,9 +229,7 @@ class _Session:
 
         samplers.enter_context(GpuSampler(self._emitter, cuda_uuid))
 
-    def _load(self) -> Decoding:
-        from engine.telemetry.spans import SpanRecorder
-
+    def _load(self, spans: "SpanRecorder") -> Decoding:
         worker = self._worker
         if worker.assemble is None:
             self.control.say_state(EngineState.LOADING, "importing torch")
@@ -230,7 +239,7 @@ class _Session:
         loop = worker.assemble(
             self._config,
             emitter=self._emitter,
-            spans=SpanRecorder(self._emitter),
+            spans=spans,
             rest=self.control.rest,
         )
         self.is_loading = False

@@ -84,6 +84,15 @@ def engine_options(command: Command) -> Command:
             help="Time forwards of each width before decoding.",
         ),
         click.option(
+            "--telemetry/--no-telemetry", default=True, show_default=True,
+            help="Sample the host, and the GPU where one decodes.",
+        ),
+        click.option(
+            "--kernels-every", type=int, default=0, metavar="N",
+            help="Record the kernels of every N-th step, on a CPU the operators; such steps are "
+            "slower and left out of figures of speed. [default: none]",
+        ),
+        click.option(
             "--trust-remote-code", is_flag=True,
             help="Run the code that comes with a hub model. Only for models you trust.",
         ),

@@ -12,6 +12,9 @@ EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
 
+FAREWELL_S = 20.0
+"""How long an engine that has said farewell may take to be gone."""
+
 BATCH_LIMIT = 1000
 """Events handed on at once."""
 
@@ -39,15 +42,20 @@ def run_session(config: RunConfig, prompts: Sequence[Prompt], *, consume: Consum
 
 
 def run_sessions(
-    configs: Sequence[RunConfig], prompts: Sequence[Prompt], *, consumers: Sequence[Consume]
+    configs: Sequence[RunConfig],
+    prompts: Sequence[Prompt],
+    *,
+    consumers: Sequence[Consume],
+    wrapper: Sequence[str] = (),
 ) -> None:
     """The same prompts under each of ``configs``, one session after the other in one process, so
-    that models they share are loaded once. ``consumers[i]`` takes the events of ``configs[i]``.
+    that models they share are loaded once. ``consumers[i]`` takes the events of ``configs[i]``;
+    ``wrapper`` is a profiler to run the engine under.
 
     Raises: as ``run_session``, at the end of the first session that went wrong.
     """
     try:
-        client = EngineClient.start(*configs)
+        client = EngineClient.start(*configs, wrapper=wrapper)
     except EngineStartError as error:
         raise RunFailed(str(error), EXIT_FAILED) from error
     with client:
@@ -73,7 +81,10 @@ def run_sessions(
                     pass
                 raise
             if ended is None or ended.reason is not EndReason.FINISHED:
-                client.close()  # reaps the process, so that its exit code is known
+                # Reaps the process, so that its exit code is known: one that has said farewell ends
+                # by itself, on a busy machine not at once.
+                more_s = FAREWELL_S if ended is not None else 0.0
+                client.close(patience_s=max(client.patience_s, more_s))
                 detail = ended.detail if ended else "The engine ended without a farewell."
                 if ended is not None and ended.reason is EndReason.STOPPED:
                     detail = f"The engine stopped by itself: {ended.detail or 'no reason given'}."

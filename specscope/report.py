@@ -17,6 +17,7 @@ from engine.wire.events import (
     StepCommitted,
 )
 from sessions.metrics.breakdown import acceptance_by_position
+from sessions.metrics.kernels import recording_cost
 from sessions.metrics.summary import summarise
 from sessions.snapshot import Snapshot
 from sessions.what_if import GammaWhatIf
@@ -176,6 +177,16 @@ def figures_table(snapshot: Snapshot) -> Table:
     rows.append(
         ("overhead", percent(value["overhead_share"]), "of the steps' time, outside the forwards")
     )
+    if (cost := recording_cost(snapshot)) is not None:
+        slowdown = "" if cost.slowdown is None else f", steps {cost.slowdown:.1f} times as long"
+        rows.append(
+            (
+                "kernels recorded",
+                str(cost.n_kernels),
+                f"in {cost.n_steps} steps, which count for no speed; recording took "
+                f"{cost.ns_per_step / 1e6:.1f} ms a step{slowdown}",
+            )
+        )
     if value["n_non_finite_draft"]:
         rows.append(
             (

@@ -1,11 +1,13 @@
 """A run's result as one JSON object, from what its events became."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from sessions.compare import Column
 from sessions.findings import Finding, find
 from sessions.metrics.breakdown import acceptance_by_position
+from sessions.metrics.kernels import launch_gaps, recording_cost, tensor_core_share
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.summary import summarise
 from sessions.outputs import sequence_outputs
@@ -21,6 +23,8 @@ def run_result(snapshot: Snapshot) -> dict[str, Any]:
         selection = Selection(output.sequence_id)
         facts = asdict(output)
         del facts["token_texts"]
+        # Of this sequence, from entering the batch to its end: no part of the session's elapsed_s.
+        facts["latency_s"] = facts.pop("elapsed_s")
         facts["n_output_tokens"] = len(output.token_ids)
         sequences.append({**_figures(snapshot, selection), **facts})
     result = _figures(snapshot, EVERYTHING)
@@ -28,7 +32,29 @@ def run_result(snapshot: Snapshot) -> dict[str, Any]:
         result = {**sequences[0], **result}
     else:
         result["sequences"] = sequences
-    return {**result, "settings": settings_in_force(snapshot)}
+    return {
+        **result,
+        "kernels": _kernels(snapshot),
+        "nsys_report": run_facts(snapshot).settings.get("nsys_report") or None,
+        "settings": settings_in_force(snapshot),
+    }
+
+
+def _kernels(snapshot: Snapshot) -> dict[str, Any] | None:
+    """What was recorded of kernels and what that cost; None where none were."""
+    cost = recording_cost(snapshot)
+    if cost is None:
+        return None
+    gaps = {
+        name: asdict(found) | {"gap_share": found.gap_share}
+        for name in ("draft_forward", "verify")
+        if (found := launch_gaps(snapshot, span_name=name)) is not None
+    }
+    return {
+        **asdict(cost),
+        "launch_gaps": gaps,
+        "tensor_core_share": tensor_core_share(snapshot),
+    }
 
 
 def show_result(snapshot: Snapshot) -> dict[str, Any]:
@@ -53,9 +79,9 @@ def settings_in_force(snapshot: Snapshot) -> dict[str, Any]:
     return settings
 
 
-def comparison_result(columns: tuple[Column, ...]) -> dict[str, Any]:
-    """A comparison, the baseline first."""
-    return {"sessions": [_column(column) for column in columns]}
+def comparison_result(columns: tuple[Column, ...], notes: Sequence[str] = ()) -> dict[str, Any]:
+    """A comparison, the baseline first, with what to bear in mind about it."""
+    return {"sessions": [_column(column) for column in columns], "notes": list(notes)}
 
 
 def _column(column: Column) -> dict[str, Any]:
@@ -64,6 +90,7 @@ def _column(column: Column) -> dict[str, Any]:
         "draft": column.facts.drafter,
         "gamma": column.facts.gamma,
         "is_baseline": column.is_baseline,
+        "is_sampled": column.is_sampled,
         "rank": column.rank,
         "metrics": dict(column.metrics),
         "speedup": asdict(column.speedup) if column.speedup else None,

@@ -1,5 +1,7 @@
 """``with recorder.span(VERIFY, Role.TARGET)``: NVTX range, host clock and, on CUDA, GPU clock."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -9,9 +11,7 @@ from engine.telemetry.emitter import Emitter
 from engine.telemetry.kernel_recorder import KernelRecorder
 from engine.telemetry.kernel_trace import SpanBounds
 from engine.wire.events import Role, SpansMeasured
-
-DOMAIN = "specscope"
-"""The NVTX domain of every range."""
+from engine.wire.nsight import CAPTURE, DOMAIN
 
 STEP = "step"
 DRAFT = "draft"
@@ -146,6 +146,7 @@ class SpanRecorder:
 
     def __init__(self, emitter: Emitter, *, gpu_timer: GpuTimer | None = None) -> None:
         domain = nvtx.get_domain(DOMAIN)
+        self._domain = domain
         self._emitter = emitter
         self._attributes = {
             name: domain.get_event_attributes(message=name, color=color)
@@ -165,6 +166,16 @@ class SpanRecorder:
         if name == STEP and self.kernels is not None:
             self.kernels.begin_step()
         return Span(self, name, role, self._attributes[name])
+
+    @contextmanager
+    def capture(self) -> Iterator[None]:
+        """The start/end range that a profiler is told to capture: all of a session's decoding. It
+        is no span, and on no stack of ranges."""
+        opened = self._domain.start_range(self._domain.get_event_attributes(message=CAPTURE))
+        try:
+            yield
+        finally:
+            self._domain.end_range(opened)
 
     @property
     def is_profiling(self) -> bool:

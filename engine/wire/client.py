@@ -7,17 +7,22 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from types import TracebackType
-
-import msgspec
 
 from engine.wire.codec import MAX_LINE_BYTES, CodecError, decode_event, encode
 from engine.wire.commands import Command, Shutdown
 from engine.wire.config import RunConfig
-from engine.wire.doorway import Doorway, Greeting
+from engine.wire.doorway import Doorway
 from engine.wire.events import EndReason, Event, LogEmitted, SessionEnded
 from engine.wire.program import engine_command, engine_environment
+
+PATIENCE_S = 2.0
+"""How long an engine may take to end when asked."""
+WRAPPED_START_S = 120.0
+WRAPPER_PATIENCE_S = 300.0
+"""The same of a profiler around it, which starts slowly and ends with writing a report."""
 
 N_ERROR_LINES = 100
 """How much of the engine's standard output and error is kept, for the case that it crashes."""
@@ -53,6 +58,7 @@ class EngineClient:
         self._send_lock = threading.Lock()
         self._close_lock = threading.Lock()
         self._is_closed = False
+        self.patience_s = PATIENCE_S
         self._threads = [
             threading.Thread(target=self._drain_output, name="engine-output", daemon=True),
             threading.Thread(target=self._read, name="engine-reader", daemon=True),
@@ -67,6 +73,7 @@ class EngineClient:
         *further: RunConfig,
         python: str = sys.executable,
         program: str = "engine.worker",
+        wrapper: Sequence[str] = (),
         timeout_s: float = 30.0,
     ) -> "EngineClient":
         """Start ``python -m program`` and wait until it has connected; it loads after that.
@@ -75,30 +82,42 @@ class EngineClient:
         ``SessionStarted`` to ``SessionEnded``; models they share are loaded once. What is sent
         after a ``SessionEnded`` is for the session that follows.
 
-        The environment is passed on as it is, so that a profiler that started this process sees the
-        engine too. What the engine needs to know goes through its standard input: arguments and
-        environment can be read by others.
+        The environment is passed on as it is: a profiler that started this process sees the engine
+        too. What the engine needs to know goes through its standard input, where none can read it.
+
+        Args:
+            wrapper: a program to run the engine under, such as ``nsight.nsys_wrapper`` gives. It
+                need not pass standard input on: what the engine needs to know then goes through a
+                file that only this user can read, and that the engine removes. It is waited for
+                when the engine has ended, since it may have a report to write.
 
         Raises:
             EngineStartError: when the process ends before it has connected, or takes too long.
         """
         doorway = Doorway()
+        greeting = doorway.greeting((config, *further))
+        arguments: list[str] = []
+        if wrapper:
+            arguments = [str(doorway.leave(greeting))]
+            timeout_s = max(timeout_s, WRAPPED_START_S)
+        command = [*wrapper, *engine_command(program, *arguments, python=python)]
         try:
             process = subprocess.Popen(
-                engine_command(program, python=python),
-                stdin=subprocess.PIPE,
+                command,
+                stdin=subprocess.DEVNULL if wrapper else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 env=engine_environment(),
             )
         except OSError as error:
             doorway.close()
-            raise EngineStartError(f"{python} could not be started: {error}") from error
+            raise EngineStartError(f"{command[0]} could not be started: {error}") from error
         client = cls(process, doorway, n_sessions=1 + len(further))
+        client.patience_s = WRAPPER_PATIENCE_S if wrapper else PATIENCE_S
         try:
-            client._greet((config, *further), timeout_s)
+            client._greet(greeting, timeout_s)
         except BaseException:
-            client.close()
+            client.close(patience_s=PATIENCE_S)
             raise
         return client
 
@@ -146,9 +165,9 @@ class EngineClient:
         """Ask the engine to end, without waiting: its farewell comes as an event."""
         self.send(Shutdown())
 
-    def close(self, *, patience_s: float = 2.0) -> None:
+    def close(self, *, patience_s: float | None = None) -> None:
         """End the engine: ask, then terminate, then kill. Events that have come can still be
-        polled.
+        polled. ``patience_s`` None: as long as an engine may take, or a wrapper for its report.
 
         Leaves no process, thread or socket behind; may be called again, from any thread.
         """
@@ -156,6 +175,7 @@ class EngineClient:
             if self._is_closed:
                 return
             self._is_closed = True
+            patience_s = self.patience_s if patience_s is None else patience_s
             self.hang_up()
             self._doorway.close()
             for stop in (None, self._process.terminate, self._process.kill):
@@ -186,14 +206,11 @@ class EngineClient:
 
     # --- starting --------------------------------------------------------------------------------
 
-    def _greet(self, configs: tuple[RunConfig, ...], timeout_s: float) -> None:
-        greeting = Greeting(
-            address=self._doorway.address, authkey=self._doorway.authkey.hex(), configs=configs
-        )
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it died at once: seen below
-            self._process.stdin.write(msgspec.json.encode(greeting) + b"\n")
-            self._process.stdin.close()
+    def _greet(self, greeting: bytes, timeout_s: float) -> None:
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):  # it died at once: seen below
+                self._process.stdin.write(greeting)
+                self._process.stdin.close()
         deadline = time.monotonic() + timeout_s
         while True:
             with self._changed:

@@ -75,6 +75,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
     telemetry: bool = True  # host and GPU samples
     kernels_every: int = 0  # record the kernels of every so many steps; 0: of none
     trust_remote_code: bool = False
+    nsys_report: str = ""  # path of the Nsight Systems report being written of the run; "": none
 
     def __post_init__(self) -> None:
         check_gamma(self.gamma)

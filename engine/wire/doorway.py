@@ -37,6 +37,7 @@ class Doorway:
         self._lock = threading.Lock()
         self._is_closed = False
         self._folder: str | None = None
+        self._left: Path | None = None  # a greeting in a file
         if hasattr(socket, "AF_UNIX"):
             folder = tempfile.mkdtemp(prefix="specscope-")  # for this user alone
             path = str(Path(folder) / "engine")
@@ -48,6 +49,20 @@ class Doorway:
         if self._folder is None:
             self._listener = Listener(("127.0.0.1", 0), "AF_INET", authkey=self.authkey)
         self.address: str | tuple[str, int] = self._listener.address
+
+    def greeting(self, configs: tuple[RunConfig, ...]) -> bytes:
+        """The line that tells an engine where to call and what to run."""
+        told = Greeting(address=self.address, authkey=self.authkey.hex(), configs=configs)
+        return msgspec.json.encode(told) + b"\n"
+
+    def leave(self, greeting: bytes) -> Path:
+        """Put ``greeting`` into a file that only this user can read; ``close`` removes it if
+        nobody has."""
+        handle, name = tempfile.mkstemp(prefix="specscope-")  # mode 0600
+        with open(handle, "wb") as file:
+            file.write(greeting)
+        self._left = Path(name)
+        return self._left
 
     def accept(self) -> Connection | None:
         """Wait for the caller, then stop listening. None when closed before anybody came.
@@ -71,6 +86,8 @@ class Doorway:
         if self._is_closed:
             return
         self._is_closed = True
+        if self._left is not None:
+            self._left.unlink(missing_ok=True)
         family = socket.AF_INET if self._folder is None else socket.AF_UNIX
         # Whoever waits in accept is woken by a caller that says nothing.
         with contextlib.suppress(OSError), socket.socket(family) as caller:

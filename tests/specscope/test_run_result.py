@@ -19,6 +19,8 @@ def test_one_sequence_stands_beside_the_figures() -> None:
     }  # fmt: skip
     assert result["settings"]["draft_model"]["name"] == "scripted-draft"
     assert "sequences" not in result
+    assert result["kernels"] is None
+    assert result["nsys_report"] is None
 
 
 def test_several_sequences_are_listed_with_figures_of_their_own() -> None:

@@ -224,3 +224,16 @@ def test_recording_leaves_the_environment_alone() -> None:
     before = dict(os.environ)
     make_recorder()
     assert dict(os.environ) == before
+
+
+def test_the_range_to_capture_is_no_span() -> None:
+    said: list[Event] = []
+    spans = SpanRecorder(Emitter(said.append))
+    with spans.capture(), spans.span(STEP):
+        assert [span.name for span in spans.opened] == [STEP]
+    with pytest.raises(ZeroDivisionError), spans.capture():
+        raise ZeroDivisionError
+    spans.flush(0)
+    (event,) = said
+    assert isinstance(event, SpansMeasured)
+    assert event.names == (STEP,)

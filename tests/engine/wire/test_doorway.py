@@ -8,9 +8,11 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from engine.wire.doorway import Doorway
+from engine.wire.config import RunConfig
+from engine.wire.doorway import Doorway, Greeting
 
 
 @pytest.fixture(autouse=True)
@@ -115,3 +117,15 @@ def test_keys_are_random() -> None:
     assert len(first.authkey) == 32
     first.close()
     second.close()
+
+
+def test_a_greeting_can_be_left_in_a_file_for_this_user_alone() -> None:
+    doorway = Doorway()
+    greeting = doorway.greeting((RunConfig(seed=5),))
+    path = doorway.leave(greeting)
+    assert path.stat().st_mode & 0o077 == 0
+    told = msgspec.json.decode(path.read_bytes(), type=Greeting)
+    assert told.configs[0].seed == 5
+    assert bytes.fromhex(told.authkey) == doorway.authkey
+    doorway.close()
+    assert not path.exists()

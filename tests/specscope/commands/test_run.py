@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
+from click.testing import CliRunner
 
 from engine.wire.codec import decode_event
+from specscope.cli import main
 from tests.specscope.conftest import RunCommand
 from tests.support.stream_rules import check_stream
 
@@ -138,3 +141,23 @@ def test_one_stream_goes_into_one_file(run_command: RunCommand, tmp_path: Path) 
     )
     assert result.exit_code == 2
     assert "--events takes one stream" in result.stderr
+
+
+def test_kernels_are_recorded_and_their_cost_is_told(run_command: RunCommand) -> None:
+    arguments = ("run", "hello", "--max-new-tokens", "24", "--kernels-every", "3")
+    kernels = json.loads(run_command(*arguments, "--json").stdout)["kernels"]
+    assert kernels["n_steps"] > 0
+    assert kernels["n_kernels"] > kernels["n_steps"], "operators of a CPU"
+    assert kernels["recording_ns"] > 0
+    assert kernels["launch_gaps"] == {}, "a CPU has none"
+    assert "recording took" in " ".join(run_command(*arguments).stdout.split())
+
+
+@pytest.mark.slow
+def test_a_device_that_is_not_there_is_refused() -> None:
+    result = CliRunner().invoke(main, ["run", "hello", "--device", "cuda", "--json"])
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    assert result.exit_code == 2
+    assert "torch sees no CUDA device" in result.stderr
+    assert result.stdout == ""
