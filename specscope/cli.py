@@ -7,6 +7,7 @@ from specscope.commands.compare import compare
 from specscope.commands.doctor import doctor
 from specscope.commands.export import export
 from specscope.commands.gui import gui
+from specscope.commands.inflate import inflate
 from specscope.commands.library import list_sessions, session, show
 from specscope.commands.models import models
 from specscope.commands.plan import plan
@@ -30,3 +31,4 @@ for command in (
     gui, run, list_sessions, show, replay, compare, export, session, bench, plan, models, doctor,
 ):  # fmt: skip
     main.add_command(command)
+models.add_command(inflate)

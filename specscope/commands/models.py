@@ -26,6 +26,7 @@ from engine.wire.catalog import (
     find_known_model,
     is_complete,
     model_folder,
+    note_on,
     stored_size,
 )
 from engine.wire.program import engine_command, engine_environment
@@ -47,6 +48,7 @@ class ModelRow:
     where: str  # folder or hub id
     source: str  # "bundled", "added" or "hub"
     is_installed: bool
+    note: str = ""  # to be said wherever the name is shown
 
 
 @click.group(invoke_without_command=True)
@@ -74,7 +76,7 @@ def models(context: click.Context, as_json: bool) -> None:
             _count_text(row.n_parameters),
             _bytes_text(row.weight_bytes),
             row.pairs_with or "-",
-            row.where if row.source == "hub" else _state_text(row),
+            row.note or (row.where if row.source == "hub" else _state_text(row)),
         )
     Console().print(table)
     click.echo(f"\nAdded models are kept in {user_data_folder() / 'models'}.")
@@ -127,6 +129,7 @@ def list_models(data: Path) -> list[ModelRow]:
                 where=str(folder),
                 source="added",
                 is_installed=True,
+                note=note_on(folder),
             )
             rows.append(row)
     return rows
