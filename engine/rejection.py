@@ -84,10 +84,10 @@ def judge(
                 n_zero_residual = 1
     extra_id = draw_one(source, extra_uniform)
     return Verdict(
-        fates=_fates(n_accepted, n_drafted),
-        draft_probs=_ratios(token_draft_probs),
-        target_probs=_ratios(token_target_probs),
-        overlaps=_ratios(token_overlaps),
+        fates=fates_of(n_accepted, n_drafted),
+        draft_probs=ratios(token_draft_probs),
+        target_probs=ratios(token_target_probs),
+        overlaps=ratios(token_overlaps),
         uniforms=tuple(uniforms),
         n_accepted=n_accepted,
         extra_token_id=extra_id,
@@ -109,7 +109,7 @@ def judge_one_hot(draft_ids: list[int], target_ids: list[int], *, uniforms: list
     target_probs = tuple([float(a == b) for a, b in zip(draft_ids, target_ids[:-1], strict=True)])
     n_accepted = target_probs.index(0.0) if 0.0 in target_probs else n_drafted
     return Verdict(
-        fates=_fates(n_accepted, n_drafted),
+        fates=fates_of(n_accepted, n_drafted),
         draft_probs=(1.0,) * n_drafted,
         target_probs=target_probs,
         overlaps=target_probs,
@@ -122,13 +122,14 @@ def judge_one_hot(draft_ids: list[int], target_ids: list[int], *, uniforms: list
     )
 
 
-def _fates(n_accepted: int, n_drafted: int) -> tuple[Fate, ...]:
+def fates_of(n_accepted: int, n_drafted: int) -> tuple[Fate, ...]:
+    """Accepted tokens, then a rejected one and what stands behind it."""
     fates = (Fate.ACCEPTED,) * n_accepted
     if n_accepted < n_drafted:
         fates += (Fate.REJECTED,) + (Fate.DISCARDED,) * (n_drafted - n_accepted - 1)
     return fates
 
 
-def _ratios(values: list[float]) -> tuple[float, ...]:
+def ratios(values: list[float]) -> tuple[float, ...]:
     """Rounding may leave a sum at 1.0000001; a reading that is no number is told as 0."""
     return tuple(min(1.0, value) if value == value else 0.0 for value in values)
