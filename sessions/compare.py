@@ -7,6 +7,7 @@ ranks is how fast tokens came.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sessions.comparability import is_sampled
 from sessions.findings import Finding, find
 from sessions.metrics.speedup import MeasuredSpeedup, measured_speedup
 from sessions.metrics.summary import Value, summarise
@@ -38,11 +39,14 @@ class Column:
     name: str
     facts: RunFacts
     is_baseline: bool
+    is_sampled: bool  # at a temperature above 0
     rank: int | None
     metrics: Mapping[str, Value]
     speedup: MeasuredSpeedup | None  # against the baseline; None for itself, or without one
     findings: tuple[Finding, ...]
-    divergences: tuple[Divergence, ...]  # one per prompt in common with the baseline
+    divergences: tuple[Divergence, ...]
+    """One per prompt in common with the baseline; none where this or the baseline was sampled, for
+    sampled texts differ by chance."""
 
     @property
     def n_diverging(self) -> int:
@@ -63,16 +67,19 @@ def compare(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[Column, ...]:
     columns = []
     for index, (name, snapshot) in enumerate(sessions):
         against = None if index == baseline_index else baseline
+        is_warm = is_sampled(snapshot)
+        has_texts = against is not None and not is_warm and not is_sampled(against)
         columns.append(
             Column(
                 name=name,
                 facts=facts[index],
                 is_baseline=index == baseline_index,
+                is_sampled=is_warm,
                 rank=ranked.index(index) + 1 if index in ranked else None,
                 metrics=summarise(snapshot, baseline=against),
                 speedup=measured_speedup(snapshot, against) if against else None,
                 findings=find(snapshot, baseline=against),
-                divergences=divergences(snapshot, against) if against else (),
+                divergences=divergences(snapshot, against) if against and has_texts else (),
             )
         )
     return tuple(sorted(columns, key=lambda column: (not column.is_baseline, column.rank or 99)))

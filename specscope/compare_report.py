@@ -12,15 +12,23 @@ from specscope.report import number, percent
 _SHOWN_DIVERGENCES = 3
 
 
-def print_comparison(columns: Sequence[Column], console: Console) -> None:
-    """The table, where outputs part, and the findings of each session."""
-    table = Table(title="The baseline first, then by tokens per second", title_justify="left")
+def print_comparison(
+    columns: Sequence[Column], console: Console, *, notes: Sequence[str] = ()
+) -> None:
+    """The table, what sets the sessions apart besides their drafts, where outputs part, and the
+    findings of each session."""
+    table = Table(
+        title="The baseline first, then by tokens per second (prefill and calibration apart)",
+        title_justify="left",
+    )
     table.add_column("")
     for column in columns:
         table.add_column(_heading(column), justify="right", overflow="fold")
     for name, cells in _rows(columns):
         table.add_row(name, *cells)
     console.print(table)
+    for note in notes:
+        console.print(Text.assemble(("note: ", "bold"), note))
     for column in columns:
         _print_divergences(column, console)
     for column in columns:
@@ -79,6 +87,8 @@ def _size(n_bytes: int) -> str:
 
 
 def _outputs(column: Column) -> str:
+    if column.is_sampled:
+        return "sampled"
     if column.is_baseline or not column.divergences:
         return "-"
     return f"{column.n_diverging} of {len(column.divergences)}"

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from sessions.comparability import comparison_notes
 from sessions.compare import compare as compare_sessions
 from specscope.compare_report import print_comparison
 from specscope.opened import stored_snapshot
@@ -23,8 +24,9 @@ def compare(files: tuple[str, ...], as_json: bool) -> None:
     """
     if len(files) < 2:
         raise click.UsageError("Give two sessions or more: see `specscope list`.")
-    columns = compare_sessions([(Path(name).stem, stored_snapshot(name)) for name in files])
+    named = [(Path(name).stem, stored_snapshot(name)) for name in files]
+    columns, notes = compare_sessions(named), comparison_notes(named)
     if as_json:
-        click.echo(json.dumps(comparison_result(columns), allow_nan=False))
+        click.echo(json.dumps(comparison_result(columns, notes), allow_nan=False))
     else:
-        print_comparison(columns, Console(highlight=False))
+        print_comparison(columns, Console(highlight=False), notes=notes)
