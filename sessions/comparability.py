@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 from sessions.run_facts import RunFacts, run_facts

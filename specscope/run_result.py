@@ -7,6 +7,7 @@ from typing import Any
 from sessions.compare import Column
 from sessions.findings import Finding, find
 from sessions.metrics.breakdown import acceptance_by_position
+from sessions.metrics.kernels import launch_gaps, recording_cost, tensor_core_share
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.summary import summarise
 from sessions.outputs import sequence_outputs
@@ -31,7 +32,29 @@ def run_result(snapshot: Snapshot) -> dict[str, Any]:
         result = {**sequences[0], **result}
     else:
         result["sequences"] = sequences
-    return {**result, "settings": settings_in_force(snapshot)}
+    return {
+        **result,
+        "kernels": _kernels(snapshot),
+        "nsys_report": run_facts(snapshot).settings.get("nsys_report") or None,
+        "settings": settings_in_force(snapshot),
+    }
+
+
+def _kernels(snapshot: Snapshot) -> dict[str, Any] | None:
+    """What was recorded of kernels and what that cost; None where none were."""
+    cost = recording_cost(snapshot)
+    if cost is None:
+        return None
+    gaps = {
+        name: asdict(found) | {"gap_share": found.gap_share}
+        for name in ("draft_forward", "verify")
+        if (found := launch_gaps(snapshot, span_name=name)) is not None
+    }
+    return {
+        **asdict(cost),
+        "launch_gaps": gaps,
+        "tensor_core_share": tensor_core_share(snapshot),
+    }
 
 
 def show_result(snapshot: Snapshot) -> dict[str, Any]:

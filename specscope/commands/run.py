@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import replace
 from rich.console import Console
 
 from engine.wire.config import RunConfig
+from engine.wire.nsight import PHASES
 from sessions.comparability import comparison_notes
 from sessions.compare import compare
 from sessions.library import Library
@@ -17,13 +19,21 @@ from sessions.session_errors import SessionFileError
 from specscope.compare_report import print_comparison
 from specscope.engine_options import drafts_option, engine_options, make_config
 from specscope.headless import EXIT_BAD_INPUT, EXIT_INTERRUPTED, RunFailed, run_sessions
+from specscope.profiling import (
+    NCU_OPTION,
+    KeepsArguments,
+    check_report,
+    ncu_line,
+    nsys_report,
+    wrapper_for,
+)
 from specscope.prompts import Prompt, read_prompts
 from specscope.readers import RunReaders
 from specscope.report import TextReport, figures_table
 from specscope.run_result import comparison_result, run_result
 
 
-@click.command()
+@click.command(cls=KeepsArguments)
 @click.argument("prompt", required=False)
 @click.option(
     "--prompt-file",
@@ -39,6 +49,19 @@ from specscope.run_result import comparison_result, run_result
 )
 @click.option("--record", is_flag=True, help="Keep the session in the library: `specscope list`.")
 @click.option("--name", default="", help="The recorded session's name.")
+@click.option(
+    "--nsys",
+    "nsys_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="OUT.nsys-rep",
+    help="Run the engine under Nsight Systems and keep its report of the decoding.",
+)
+@click.option(
+    NCU_OPTION,
+    "ncu_phase",
+    type=click.Choice(PHASES),
+    help="Run nothing: print the line that takes this run to Nsight Compute, in one phase.",
+)
 @drafts_option
 @engine_options
 def run(
@@ -48,6 +71,8 @@ def run(
     events_path: Path | None,
     record: bool,
     name: str,
+    nsys_path: Path | None,
+    ncu_phase: str | None,
     drafts: tuple[str, ...],
     **options: Any,
 ) -> None:
@@ -59,8 +84,16 @@ def run(
     Several --draft decode the same prompts one after the other, the target loaded once, and are
     compared; --draft none is the baseline.
     """
+    if ncu_phase is not None:
+        click.echo(ncu_line(ncu_phase, click.get_current_context()))
+        return
     prompts = _gather(prompt, prompt_file)
     configs = [make_config(draft=draft, **options) for draft in drafts or (None,)]
+    wrapper: list[str] = []
+    if nsys_path is not None:
+        nsys_path = nsys_report(nsys_path)
+        wrapper = wrapper_for(nsys_path, configs)
+        configs = [replace(configs[0], nsys_report=str(nsys_path))]
     if events_path is not None and len(configs) > 1:
         raise click.UsageError("--events takes one stream: give one --draft, or --record.")
     is_single = len(configs) == 1
@@ -86,7 +119,9 @@ def run(
                     )
                 )
             try:
-                run_sessions(configs, prompts, consumers=[each.consume for each in runs])
+                run_sessions(
+                    configs, prompts, consumers=[each.consume for each in runs], wrapper=wrapper
+                )
             except KeyboardInterrupt:
                 was_interrupted = True
     except (RunFailed, SessionFileError) as failure:
@@ -102,6 +137,11 @@ def run(
         named = _named(configs, runs)
         print_comparison(compare(named), output, notes=comparison_notes(named))
     _tell_where(runs, notes)
+    if nsys_path is not None:
+        problem = check_report(nsys_path)
+        problems += [problem] if problem else []
+        if not problem:
+            notes.print(f"nsys report in {nsys_path}", markup=False, highlight=False)
     _finish([*problems, *(refusal for each in runs for refusal in each.refusals)], was_interrupted)
 
 
