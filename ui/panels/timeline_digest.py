@@ -2,6 +2,7 @@
 both sides, so that dragging uncovers what is already there."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,15 @@ class TimelineDigest:
     problem: str  # why the lanes are empty
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What the raster's rows stand for."""
+
+    slots: Slots
+    n_slots: int
+    n_positions: int
+
+
 def timeline_digest(
     moment: Moment, view: View, *, width_px: int = 1000
 ) -> TimelineDigest | Empty | None:
@@ -97,24 +107,14 @@ def timeline_digest(
     covered = (window[0] - reach, window[1] + reach)
     n_steps = _n_steps(snapshot, window)
     is_narrow = n_steps * NARROW_PX > width_px
-    grid = grid_over(*_clipped(covered, extent), _columns_over(covered, window, extent, width_px))
     max_bars = max(_MAX_BARS, width_px // NARROW_PX) * 3
     n_columns = max(8, min(width_px // NARROW_PX, n_steps // _STEPS_A_COLUMN))
-    wanted = _columns_over(covered, window, extent, n_columns)
-    fate_grid = grid_over(*_clipped(covered, extent), wanted)
+    grid, fate_grid = (_grid(covered, window, extent, n) for n in (width_px, n_columns))
     steps = _no_steps() if is_narrow else steps_within(snapshot, *covered)
     slots = _seen_slots(snapshot, sequence_slots(snapshot), window, view.sequence_id)
-    n_slots = max(1, min(slots.n, MAX_SEQUENCES))
-    n_positions = min(longest_draft(newest), MAX_POSITIONS)
-    tokens, token_ns, counts = None, None, None
-    if is_narrow:
-        counts = fate_counts(
-            snapshot, slots, fate_grid,
-            n_slots=n_slots, n_positions=n_positions, sequence_id=view.sequence_id,
-        )  # fmt: skip
-    else:
-        found = fates_within(snapshot, slots, *covered, sequence_id=view.sequence_id)
-        tokens, token_ns = _placed(found, steps, n_slots, n_positions)
+    rows = _Rows(
+        slots, max(1, min(slots.n, MAX_SEQUENCES)), min(longest_draft(newest), MAX_POSITIONS)
+    )
     return TimelineDigest(
         window_ns=window,
         covered_ns=covered,
@@ -125,21 +125,41 @@ def timeline_digest(
         grid=grid,
         pauses=pause_lane(snapshot, grid, max_bars=max_bars),
         steps=steps,
-        tokens=tokens,
-        token_ns=token_ns,
-        chosen=_chosen(tokens, view),
-        counts=counts,
         fate_grid=fate_grid,
+        **_raster(snapshot, view, rows, fate_grid if is_narrow else (covered, steps)),
         column_steps=_column_steps(snapshot, fate_grid),
-        n_slots=n_slots,
-        n_positions=n_positions,
-        captions=_captions(snapshot, slots, n_slots),
         selected_ns=None if view.step is None else step_bounds(snapshot, view.step),
         playhead_ns=snapshot.t_ns if is_later else None,
         kernels_name=_kernels_name(snapshot),
-        note=_note(snapshot, newest, window, slots, n_slots),
+        note=_note(snapshot, newest, window, rows),
         problem=_problem(snapshot),
     )
+
+
+def _raster(
+    snapshot: Snapshot, view: View, rows: _Rows, place: Grid | tuple[Interval, StepTimes]
+) -> dict[str, Any]:
+    """The digest's fields of the raster: counts in the columns of a grid, or single tokens in the
+    steps of a time."""
+    tokens, token_ns, counts = None, None, None
+    if isinstance(place, Grid):
+        counts = fate_counts(
+            snapshot, rows.slots, place,
+            n_slots=rows.n_slots, n_positions=rows.n_positions, sequence_id=view.sequence_id,
+        )  # fmt: skip
+    else:
+        covered, steps = place
+        found = fates_within(snapshot, rows.slots, *covered, sequence_id=view.sequence_id)
+        tokens, token_ns = _placed(found, steps, rows)
+    return {
+        "tokens": tokens,
+        "token_ns": token_ns,
+        "chosen": _chosen(tokens, view),
+        "counts": counts,
+        "n_slots": rows.n_slots,
+        "n_positions": rows.n_positions,
+        "captions": _captions(snapshot, rows),
+    }
 
 
 def followed_window(extent: Interval, end_ns: int, width_ns: int) -> Interval:
@@ -165,10 +185,11 @@ def _clipped(covered: Interval, extent: Interval) -> Interval:
     return start, max(min(covered[1], extent[1]), start + 1)
 
 
-def _columns_over(covered: Interval, window: Interval, extent: Interval, in_window: int) -> int:
-    """So many columns over the clipped time that ``in_window`` lie in the window."""
+def _grid(covered: Interval, window: Interval, extent: Interval, in_window: int) -> Grid:
+    """Columns over the covered time, as far as there is something; ``in_window`` in the window."""
     start, end = _clipped(covered, extent)
-    return max(1, -(-in_window * (end - start) // max(1, window[1] - window[0])))
+    n_columns = -(-in_window * (end - start) // max(1, window[1] - window[0]))
+    return grid_over(start, end, max(1, n_columns))
 
 
 def _n_steps(snapshot: Snapshot, window: Interval) -> int:
@@ -196,11 +217,12 @@ def _no_steps() -> StepTimes:
 
 
 def _placed(
-    tokens: FateTokens, steps: StepTimes, n_slots: int, n_positions: int
+    tokens: FateTokens, steps: StepTimes, rows: _Rows
 ) -> tuple[FateTokens, tuple[Array, Array]]:
     """The tokens that have a place: a row, and a step whose time is known."""
     entry = steps.place_of(tokens.step)
-    has_row = (tokens.slot >= 0) & (tokens.slot < n_slots) & (tokens.draft_index < n_positions)
+    has_row = (tokens.slot >= 0) & (tokens.slot < rows.n_slots)
+    has_row &= tokens.draft_index < rows.n_positions
     keeps = np.flatnonzero((entry >= 0) & has_row)
     kept = tokens.picked(keeps)
     return kept, (steps.start_ns[entry[keeps]], steps.end_ns[entry[keeps]])
@@ -224,15 +246,15 @@ def _column_steps(snapshot: Snapshot, grid: Grid) -> Array:
     return found
 
 
-def _captions(snapshot: Snapshot, slots: Slots, n_slots: int) -> tuple[tuple[int, int, int], ...]:
+def _captions(snapshot: Snapshot, rows: _Rows) -> tuple[tuple[int, int, int], ...]:
     """Where each sequence begins, if there is more than one row of them."""
-    if n_slots < 2:
+    if rows.n_slots < 2:
         return ()
     sequences = snapshot.sequences
     ids, firsts = np.unique(sequences["sequence_id"], return_index=True)
-    rows = slots.of(ids)
-    keeps = (rows >= 0) & (rows < n_slots)
-    columns = (rows[keeps], sequences["t_ns"][firsts[keeps]], ids[keeps])
+    row = rows.slots.of(ids)
+    keeps = (row >= 0) & (row < rows.n_slots)
+    columns = (row[keeps], sequences["t_ns"][firsts[keeps]], ids[keeps])
     return tuple(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -243,9 +265,7 @@ def _kernels_name(snapshot: Snapshot) -> str:
     return "operators" if on_cpu else KERNELS
 
 
-def _note(
-    snapshot: Snapshot, newest: Snapshot, window: Interval, slots: Slots, n_slots: int
-) -> str:
+def _note(snapshot: Snapshot, newest: Snapshot, window: Interval, rows: _Rows) -> str:
     seen = first_and_last_step(snapshot, *window)
     n_all = int(newest.steps["step"][-1]) + 1 if len(newest.steps) else 0
     if seen is None:
@@ -254,8 +274,8 @@ def _note(
         first, last = (number(step) for step in seen)
         told = f"step {first}" if first == last else f"steps {first}\u2013{last}"
         words = f"{told} of {number(n_all)}"
-    if slots.n > MAX_SEQUENCES and n_slots > 1:
-        words += f" \u00b7 {n_slots} of {slots.n} sequences side by side"
+    if rows.slots.n > rows.n_slots > 1:
+        words += f" \u00b7 {rows.n_slots} of {rows.slots.n} sequences side by side"
     return words
 
 
