@@ -113,9 +113,15 @@ class CountedRates:
     bytes_per_s: Array
 
 
-def counted_rates(snapshot: Snapshot, *, n_stretches: int) -> CountedRates | None:
+def counted_rates(
+    snapshot: Snapshot, *, n_stretches: int, last_ns: int | None = None
+) -> CountedRates | None:
     """All counted forwards, prefills of both models among them, by when they began. Stretches
-    without any have zeros. None where nothing was counted."""
+    without any have zeros. None where nothing was counted.
+
+    ``n_stretches`` reach from the first forward to ``last_ns`` (the snapshot's moment by default);
+    those that the snapshot's moment has not passed are left out.
+    """
     spans, prefills = snapshot.spans, snapshot.prefills
     is_forward = np.isin(spans["name"], [spans.code(name) for name in _SPAN_NAMES.values()])
     is_forward &= spans["n_flops"] != MISSING_INT
@@ -126,12 +132,17 @@ def counted_rates(snapshot: Snapshot, *, n_stretches: int) -> CountedRates | Non
     )
     if not len(starts):
         return None
-    first, last = int(starts.min()), max(int(snapshot.t_ns), int(starts.max()) + 1)
-    width = max(1.0, (last - first) / n_stretches)
-    places = ((starts - first) / width).astype(np.int64).clip(max=n_stretches - 1)
+    first, now = int(starts.min()), max(int(snapshot.t_ns), int(starts.max()) + 1)
+    width = max(1.0, ((now if last_ns is None else last_ns) - first) / n_stretches)
+    n_past = min(n_stretches, int((now - first) / width + 1e-9))
+    places = ((starts - first) / width).astype(np.int64)
     seconds = width / 1e9
+
+    def rates(work: Array) -> Array:
+        return np.bincount(places, weights=work, minlength=n_past)[:n_past] / seconds
+
     return CountedRates(
-        t_ns=(first + (np.arange(n_stretches) + 0.5) * width).astype(np.int64),
-        flops_per_s=np.bincount(places, weights=n_flops, minlength=n_stretches) / seconds,
-        bytes_per_s=np.bincount(places, weights=n_bytes, minlength=n_stretches) / seconds,
+        t_ns=(first + (np.arange(n_past) + 0.5) * width).astype(np.int64),
+        flops_per_s=rates(n_flops),
+        bytes_per_s=rates(n_bytes),
     )

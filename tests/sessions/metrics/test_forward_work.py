@@ -58,3 +58,13 @@ def test_rates_over_time_share_the_wall_time_out() -> None:
     assert rates.flops_per_s == pytest.approx(np.array([9000 + 5400, 5400]) / 100e-6)
     assert rates.bytes_per_s == pytest.approx(np.array([300 + 1200, 1200]) / 100e-6)
     assert rates.t_ns.tolist() == [50_000, 150_000]
+
+
+def test_stretches_stay_where_they_are_while_a_session_is_played() -> None:
+    whole = counted_rates(snapshot_of([PREFILL, spans(0), spans(1)]), n_stretches=4)
+    early = snapshot_of([PREFILL, spans(0)])  # at 100 us
+    part = counted_rates(early, n_stretches=4, last_ns=200_000)
+    assert whole is not None
+    assert part is not None
+    assert part.t_ns.tolist() == whole.t_ns.tolist()[:2]
+    assert part.flops_per_s == pytest.approx(whole.flops_per_s[:2])
