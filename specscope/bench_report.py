@@ -20,6 +20,7 @@ def print_report(suite: str, result: dict[str, Any], console: Console) -> None:
         "decoding": _decoding,
         "cache": _cache,
         "events": _events,
+        "claims": _claims,
         "sessions": _sessions,
     }
     reports[suite](result, console)
@@ -143,6 +144,15 @@ def _amount(value: float, unit: str) -> str:
     if unit == "share":
         return _percent(value)
     return f"{value:,.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+
+
+def _claims(result: dict[str, Any], console: Console) -> None:
+    table = Table(title=f"Claims, on {result['device'] or 'no GPU'}", title_justify="left")
+    for column in ("claim", "measured here", "verdict", "why"):
+        table.add_column(column)
+    for claim in result["claims"]:
+        table.add_row(claim["claim"], claim["measured"] or "-", claim["verdict"], claim["why"])
+    console.print(table)
 
 
 def _facts_table() -> Table:

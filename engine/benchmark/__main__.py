@@ -23,9 +23,14 @@ def progress(detail: str) -> None:
 def main() -> int:
     settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=BenchmarkSettings)
     progress("importing torch and transformers")
-    from engine.benchmark import cache, decoding, events  # they take seconds to import
+    from engine.benchmark import cache, claims, decoding, events  # they take seconds to import
 
-    suites = {"decoding": decoding.run, "cache": cache.run, "events": events.run}
+    suites = {
+        "decoding": decoding.run,
+        "cache": cache.run,
+        "events": events.run,
+        "claims": claims.run,
+    }
     try:
         result = suites[settings.suite](settings, progress=progress)
     except ConfigError as error:

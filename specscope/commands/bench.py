@@ -28,7 +28,8 @@ _SMALL = 50
     default="decoding",
     show_default=True,
     help="decoding: ours against transformers, plain and speculative. cache: paged against "
-    "contiguous. events: the cost of writing every event. sessions: recording, opening and "
+    "contiguous. events: the cost of writing every event. claims: published claims about an "
+    "H100, as far as they can be measured here. sessions: recording, opening and "
     "exporting, a session of a million draft tokens among them.",
 )
 @click.option(

@@ -100,4 +100,15 @@ RESULTS: dict[str, dict[str, Any]] = {
         ],
         "is_met": False,
     },
+    "claims": {
+        "device": None,
+        "claims": [
+            {
+                "claim": "drafting is fast",
+                "measured": "",
+                "verdict": "not measured",
+                "why": "there is no CUDA device here.",
+            }
+        ],
+    },
 }

@@ -21,6 +21,7 @@ def printed(suite: str, result: dict) -> str:
         ("decoding", ["1.60 x as fast", "speed-up measured", "equal but for ties", "(a tie)"]),
         ("cache", ["Rolling back 4 positions", "87.5 %", "8.00 MiB"]),
         ("events", ["1.0050", "417 bytes each"]),
+        ("claims", ["Claims, on no GPU", "drafting is fast", "not measured", "no CUDA device"]),
         ("sessions", ["20,000 draft tokens", "at most 2.0 %", "90,000 1/s", "MISSED", "0.256 s"]),
     ],
 )
