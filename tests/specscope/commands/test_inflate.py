@@ -53,7 +53,8 @@ def test_it_is_built_named_and_listed(data_folder: Path, in_this_process: list[s
     assert row["note"] == INFLATED_NOTE
     assert row["n_parameters"] == SHAPE.n_parameters
     assert all(row["note"] == "" for row in listed if row["source"] == "bundled")
-    assert INFLATED_NOTE in " ".join(CliRunner().invoke(main, ["models"]).stdout.split())
+    table = CliRunner().invoke(main, ["models"], env={"COLUMNS": "140"}).stdout
+    assert INFLATED_NOTE in table
     again = run("--shape", "llama-3.2-1b")
     assert again.exit_code == 2
     assert "exists" in again.output
