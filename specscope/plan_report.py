@@ -4,11 +4,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from engine.theory.capacity import Capacity
 from engine.theory.footprint import Footprint
 from engine.theory.phases import Phase
+from engine.theory.plans import PART_TEXTS
 from engine.theory.shape_source import NamedShape
-from engine.theory.speedup_table import SpeedupPoint
 from engine.theory.units import parameters_text, si_text, time_text
 from engine.theory.workload import Workload, to_gib
 
@@ -18,7 +17,7 @@ def print_memory(need: Footprint, title: str) -> None:
     for name, n_bytes in need.components().items():
         if n_bytes:
             share = f"{n_bytes / need.total_bytes:.1%}"
-            table.add_row(_PART_TEXTS[name], f"{to_gib(n_bytes):.3f}", share)
+            table.add_row(PART_TEXTS[name], f"{to_gib(n_bytes):.3f}", share)
     table.add_section()
     table.add_row("weights and caches alone", f"{to_gib(need.before_buffers_bytes):.3f}")
     table.add_row("total", f"{to_gib(need.total_bytes):.3f}", "100.0%", style="bold")
@@ -41,36 +40,6 @@ def print_phases(phases: list[Phase]) -> None:
             time_text(phase.floor.time_s),
         )
     print_table(table)
-
-
-_PART_TEXTS = {
-    "target_weights": "target weights",
-    "draft_weights": "draft weights",
-    "target_kv": "target KV cache",
-    "draft_kv": "draft KV cache",
-    "lookahead_kv": "KV lookahead, block rests",
-    "verify_buffers": "verify buffers",
-    "activations": "activations",
-    "cuda_context": "CUDA context (allowance)",
-    "cuda_graphs": "CUDA graphs (allowance)",
-    "padding": "padding, 8 %",
-}
-
-
-def break_even_text(point: SpeedupPoint) -> str:
-    if point.gamma == 0:
-        return "nothing is drafted at gamma 0"
-    if point.break_even_alpha is None:
-        return f"gamma {point.gamma} cannot pay, even if every draft token is accepted"
-    return f"gamma {point.gamma} pays above alpha {point.break_even_alpha:.3f}"
-
-
-def room_text(room: Capacity, load: Workload) -> str:
-    sequences = "one sequence" if load.batch_size == 1 else f"each of {load.batch_size} sequences"
-    return (
-        f"; room for {room.n_tokens:,} tokens at {room.bytes_per_token:,.0f} B each, "
-        f"{room.max_context_length:,} for {sequences}"
-    )
 
 
 def print_load(target: NamedShape, draft: NamedShape | None, load: Workload) -> None:

@@ -8,21 +8,26 @@ from typing import Any
 
 import click
 
-from engine.theory.capacity import capacity, gpus_that_fit
 from engine.theory.devices import SHORT_NAMES, DevicePeaks, Precision, find_device
-from engine.theory.footprint import footprint, weights_bytes
+from engine.theory.footprint import weights_bytes
 from engine.theory.host_peaks import measure_host_peaks
 from engine.theory.phases import step_floors
+from engine.theory.plans import (
+    break_even_text,
+    fitting_text,
+    memory_plan,
+    parse_verify_costs,
+    room_text,
+    speedup_plan,
+    weight_format,
+)
 from engine.theory.roofline import ridge_point
 from engine.theory.shape_source import NamedShape, resolve_shape
-from engine.theory.simple_footprint import simple_footprint
-from engine.theory.speedup import PUBLISHED_BAND, best_gamma
-from engine.theory.speedup_table import speedup_point, speedup_table
+from engine.theory.speedup import PUBLISHED_BAND
 from engine.theory.units import si_text, time_text
 from engine.theory.validate import require_positive
-from engine.theory.workload import GIB, WeightFormat, Workload, to_gib
+from engine.theory.workload import GIB, Workload, to_gib
 from specscope.plan_report import (
-    break_even_text,
     make_table,
     or_dash,
     print_facts,
@@ -30,10 +35,7 @@ from specscope.plan_report import (
     print_memory,
     print_phases,
     print_table,
-    room_text,
 )
-
-_SHOWN_GAMMAS = frozenset({0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16})
 
 
 @click.group()
@@ -108,13 +110,9 @@ def _with_models(command: Callable[..., None]) -> Callable[..., None]:
 def speedup(alpha: float, gamma: int, c: float, v: str, as_json: bool) -> None:
     """Expected speedup, the best gamma, and where it stops paying."""
     with _usage_errors():
-        costs = _verify_costs(v)
-        best = best_gamma(alpha, c, v=costs)
-        asked = speedup_point(alpha, gamma, c=c, v=costs)
-        shown = sorted(_SHOWN_GAMMAS | {gamma, best.gamma})
-        if isinstance(costs, list):
-            shown = [one for one in shown if one < len(costs)]
-        points = speedup_table(alpha, shown, c=c, v=costs)
+        costs = parse_verify_costs(v, called="--v")
+        found = speedup_plan(alpha, gamma, c=c, v=costs)
+    asked, best, points = found.asked, found.best, found.points
     band = [asked.speedup * edge for edge in PUBLISHED_BAND]
     if as_json:
         _print_json(
@@ -184,16 +182,16 @@ def memory(
             budget_gib = 80.0
         if budget_gib is not None:
             require_positive("--budget-gib", budget_gib)
-        room = None
-        if mode == "document":
-            target, draft = target.with_nominal_size(), draft and draft.with_nominal_size()
-            need = simple_footprint(target.shape, draft.shape if draft else None, load)
-        else:
-            draft_shape = draft.shape if draft else None
-            need = footprint(target.shape, draft_shape, load)
-            if budget_gib is not None:
-                room = capacity(target.shape, draft_shape, budget_gib * GIB, workload=load)
-    fitting = gpus_that_fit(need)
+        found = memory_plan(
+            target,
+            draft,
+            load,
+            mode="document" if mode == "document" else "exact",
+            budget_bytes=None if budget_gib is None else budget_gib * GIB,
+        )
+    need, fitting, room = found.need, found.fitting, found.room
+    if mode == "document":
+        target, draft = target.with_nominal_size(), draft and draft.with_nominal_size()
     budget: dict[str, Any] | None = None
     if budget_gib is not None:
         budget = {"gib": budget_gib, "fits": need.fits(budget_gib * GIB)}
@@ -209,11 +207,10 @@ def memory(
         return
     print_load(target, draft, load)
     print_memory(need, f"per GPU, {mode}" if need.n_gpus > 1 else mode)
-    short_names = [name.removeprefix("NVIDIA ") for name in fitting]
-    facts = {"fits on": ", ".join(short_names) or "no known GPU: share it among more of them"}
+    facts = {"fits on": fitting_text(fitting)}
     if budget:
         verdict = "[green]fits[/]" if budget["fits"] else "[red]does not fit[/]"
-        facts[f"{budget_gib:g} GiB"] = f"{verdict}{room_text(room, load) if room else ''}"
+        facts[f"{budget_gib:g} GiB"] = f"{verdict}{'; ' + room_text(room, load) if room else ''}"
     print_facts("", facts)
 
 
@@ -282,17 +279,10 @@ def _load(common: dict[str, Any]) -> tuple[NamedShape, NamedShape | None, Worklo
         context_length=common["context"],
         gamma=common["gamma"],
         bytes_per_kv=common["kv_bits"] / 8,
-        target_weights=_weight_format(common["target_bits"], common["group_size"]),
-        draft_weights=_weight_format(common["draft_bits"], common["group_size"]),
+        target_weights=weight_format(common["target_bits"], common["group_size"]),
+        draft_weights=weight_format(common["draft_bits"], common["group_size"]),
     )
     return target, draft, load
-
-
-def _weight_format(bits: float, group_size: int | None) -> WeightFormat:
-    """Scales come with quantised weights only, and by default with those below 8 bits."""
-    if bits >= 16:
-        return WeightFormat(bits=bits)
-    return WeightFormat(bits=bits, group_size=group_size or (128 if bits < 8 else None))
 
 
 def _peaks(device: str | None, measure_host: bool) -> DevicePeaks:
@@ -307,14 +297,6 @@ def _peaks(device: str | None, measure_host: bool) -> DevicePeaks:
             "or measure this machine with --measure-host."
         )
     return peaks
-
-
-def _verify_costs(text: str) -> float | list[float]:
-    try:
-        costs = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"--v must be a number or a list like 1,1.02, got {text!r}.") from None
-    return costs[0] if len(costs) == 1 else costs
 
 
 @contextmanager

@@ -2,26 +2,13 @@
 
 import pytest
 
-from engine.theory.speedup_table import speedup_point
-from specscope.plan_report import break_even_text, make_table, or_dash, print_facts, print_table
+from specscope.plan_report import make_table, or_dash, print_facts, print_table
 
 
 def test_a_number_that_does_not_exist_is_a_dash() -> None:
     assert or_dash(None) == "-"
     assert or_dash(None, "never") == "never"
     assert or_dash(0.12345) == "0.123"
-
-
-@pytest.mark.parametrize(
-    ("gamma", "c", "words"),
-    [
-        (0, 0.1, "nothing is drafted"),
-        (4, 0.1, "pays above alpha 0."),
-        (1, 1.5, "cannot pay"),
-    ],
-)
-def test_where_speculation_stops_paying(gamma: int, c: float, words: str) -> None:
-    assert words in break_even_text(speedup_point(0.8, gamma, c=c, v=1.0))
 
 
 def test_facts_and_tables_reach_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
