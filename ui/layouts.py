@@ -110,10 +110,15 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], preset: Prese
     for dock in docks.values():
         dock.setFloating(False)
         window.removeDockWidget(dock)
-    first = docks[keys_of(preset.tree)[0]]
+    named = keys_of(preset.tree)
+    first = docks[named[0]]
     window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first)
     first.show()
     _place(window, docks, preset.tree)
+    for key, dock in docks.items():
+        if key not in named:  # in the window though hidden, so that what is kept says it is hidden
+            window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+            dock.hide()
     _size(window, docks, preset.tree, window.width(), window.height())
 
 

@@ -111,8 +111,11 @@ class Stage(QWidget):
         dock = self.docks.get(key)
         if dock is None:
             return
-        if self.host.dockWidgetArea(dock) == Qt.DockWidgetArea.NoDockWidgetArea:
-            self.host.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        if dock.isHidden():  # in front of the largest card: there is room for it
+            seen = [each for each in self.docks.values() if each.is_seen and not each.isFloating()]
+            if seen:
+                largest = max(seen, key=lambda each: each.width() * each.height())
+                self.host.tabifyDockWidget(largest, dock)
         dock.show()
         dock.raise_()
 
