@@ -1,6 +1,10 @@
 """What a person reads: the text as it comes, then the figures."""
 
-from rich.console import Console
+from typing import NamedTuple
+
+from rich.color import ColorSystem
+from rich.console import COLOR_SYSTEMS, Console
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +31,17 @@ MARKS = {Origin.ACCEPTED: "{}", Origin.RECOVERED: "[~{}]", Origin.BONUS: "[+{}]"
 LEGEND = "accepted plain, recovered {recovered}, bonus {bonus}"
 
 
+class _Piece(NamedTuple):
+    """Text that is to be printed, and how it looks where there are colours."""
+
+    text: str
+    style: str = ""
+
+    def rendered(self, system: ColorSystem | None) -> str:
+        """With the style's codes around it, itself unchanged."""
+        return Style.parse(self.style).render(self.text, color_system=system)
+
+
 class TextReport:
     """Prints events as they come. One sequence at a time is printed live; sequences decoded
     together are printed whole, each when it has finished.
@@ -41,7 +56,7 @@ class TextReport:
         self._notes = notes
         self._is_live = is_live
         self._has_origins = has_origins  # plain decoding has nothing to tell apart
-        self._pieces: dict[int, Text] = {}
+        self._pieces: dict[int, list[_Piece]] = {}
         self._noted: set[str] = set()  # models whose notes were printed
         self._status = notes.status("starting the engine")
 
@@ -82,22 +97,22 @@ class TextReport:
             self._notes.print(f"       {'; '.join(event.notes)}", markup=False, highlight=False)
 
     def _begin(self, event: SequenceStarted) -> None:
-        self._pieces[event.sequence_id] = Text(event.prompt_text, style="dim")
+        self._pieces[event.sequence_id] = [_Piece(event.prompt_text, "dim")]
         if self._is_live:
             self._status.stop()
             self._flush(event.sequence_id)
 
     def _add(self, event: StepCommitted) -> None:
-        piece = self._pieces.setdefault(event.sequence_id, Text())
+        pieces = self._pieces.setdefault(event.sequence_id, [])
         # A step that drafted nothing is plain decoding: its token is no bonus to speak of.
         has_origins = self._has_origins and event.n_drafted > 0
         for text, origin in zip(event.token_texts, event.origins, strict=True):
             if not has_origins:
-                piece.append(text)
+                pieces.append(_Piece(text))
             elif self._output.color_system is None:
-                piece.append(MARKS[origin].format(text))
+                pieces.append(_Piece(MARKS[origin].format(text)))
             else:
-                piece.append(text, style=STYLES[origin])
+                pieces.append(_Piece(text, STYLES[origin]))
         if self._is_live:
             self._flush(event.sequence_id)
 
@@ -111,9 +126,13 @@ class TextReport:
             self._notes.print(f"({event.reason}: {event.detail})", markup=False)
 
     def _flush(self, sequence_id: int) -> None:
-        self._output.print(self._pieces.get(sequence_id, Text()), end="", soft_wrap=True)
-        self._output.file.flush()
-        self._pieces[sequence_id] = Text()
+        """Written past the console, which would spread tabs and leave out carriage returns: the
+        text is the models' own, character by character."""
+        system = COLOR_SYSTEMS.get(self._output.color_system or "")
+        pieces = self._pieces.pop(sequence_id, [])
+        if not self._output.quiet:
+            self._output.file.write("".join(piece.rendered(system) for piece in pieces))
+            self._output.file.flush()
 
     def legend(self) -> Text:
         """How the tokens are told apart here."""

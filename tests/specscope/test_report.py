@@ -1,7 +1,9 @@
 """What a person reads, drawn from scripted streams into a string."""
 
 import io
+import re
 
+import pytest
 from rich.console import Console
 from rich.table import Table
 
@@ -126,3 +128,35 @@ def test_what_another_gamma_would_have_done_marks_the_best() -> None:
 def test_figures_that_do_not_exist_are_dashes() -> None:
     assert (number(None, 2), percent(None)) == ("-", "-")
     assert (number(1.005, 1), percent(0.125)) == ("1.0", "12.5 %")
+
+
+@pytest.mark.parametrize("color_system", [None, "truecolor"])
+def test_the_text_comes_as_it_is(color_system: str | None) -> None:
+    """Tabs, carriage returns, lone or not, bells and brackets: none is for the printer to judge."""
+    draft = "\tx\r\n\ry[b]\x07"
+    script = EventScript()
+    script.sequence("\ta\rb\x0b")
+    script.step(drafted=len(draft), accepted=len(draft), text=draft)
+    script.finish()
+    file = io.StringIO(newline="")
+    output = Console(file=file, color_system=color_system, force_terminal=bool(color_system))
+    with TextReport(output, plain_console(), is_live=True, has_origins=True) as report:
+        for event in script.events:
+            report.show(event)
+    shown_text = re.sub("\x1b\\[[0-9;]*m", "", file.getvalue())
+    assert shown_text.startswith(f"\ta\rb\x0b{draft}")
+
+
+def test_a_quiet_console_prints_nothing() -> None:
+    script = EventScript()
+    script.sequence("ab")
+    script.step()
+    script.finish()
+    file = io.StringIO()
+    report = TextReport(
+        Console(file=file, quiet=True), plain_console(), is_live=True, has_origins=True
+    )
+    with report:
+        for event in script.events:
+            report.show(event)
+    assert file.getvalue() == ""
