@@ -64,7 +64,7 @@ class RoleRunner:
         batch = self.cache.batch(rows, device=self.model.device)
         with self._spans.span(span_name, self.role) as span:
             logits = self.model.forward(batch, self.cache, n_logits=n_logits)
-        span.count(*self._work(batch.context_lengths, batch.widths, n_logits=n_logits))
+        span.count(*self.work(batch.context_lengths, batch.widths, n_logits=n_logits))
         return logits if logits.shape[-1] == self.n_tokens else logits[..., : self.n_tokens]
 
     def prefill(self, sequence_id: int, token_ids: list[int]) -> None:
@@ -80,7 +80,7 @@ class RoleRunner:
         if self.model.device.type == "cuda":  # once a prompt; a step never waits like this
             torch.cuda.synchronize(self.model.device)
         host_ns = self._spans.now_ns() - start_ns
-        n_flops, n_bytes = self._work((n_held + len(token_ids),), (len(token_ids),), n_logits=1)
+        n_flops, n_bytes = self.work((n_held + len(token_ids),), (len(token_ids),), n_logits=1)
         self.cache.settle(sequence_id, n_held + len(token_ids), step=PREFILL_STEP)
         self._say(
             PrefillCompleted(
@@ -94,7 +94,7 @@ class RoleRunner:
             )
         )
 
-    def _work(
+    def work(
         self, lengths: tuple[int, ...], widths: tuple[int, ...], *, n_logits: int
     ) -> tuple[int, int]:
         """FLOPs and bytes of a forward. Of one sequence they grow by the same amount with every

@@ -27,12 +27,16 @@ class Draft:
     drafter: str  # "model", "ngram" or "none"
     note: str = ""  # why it is shorter than asked
     n_non_finite: int = 0
+    n_on_device: int = 0  # tokens that were queued there and are not known yet
+    drawn_with: list[float] | None = None  # per token its probability, where ``probs`` stayed there
 
     def __len__(self) -> int:
         return len(self.token_ids)
 
     def token_probs(self) -> list[float]:
         """Per token, the probability it was drawn with."""
+        if self.drawn_with is not None:
+            return self.drawn_with
         if self.probs is None:
             return [1.0] * len(self.token_ids)
         probs: list[float] = self.probs[range(len(self.token_ids)), self.token_ids].tolist()

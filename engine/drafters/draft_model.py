@@ -1,6 +1,7 @@
 """A smaller model proposes, token by token, for all sequences of the step in the same forwards."""
 
 from collections.abc import Sequence as Items
+from typing import Protocol
 
 import torch
 
@@ -32,6 +33,12 @@ class _Growing:
         return self.n_non_finite > 0 or len(self.token_ids) == self.request.gamma
 
 
+class OnDevice(Protocol):
+    """Drafts without the host seeing the tokens: ``engine.device.step``."""
+
+    def propose(self, requests: Items[DraftRequest], params: SamplingParams) -> list[Draft]: ...
+
+
 class DraftModelDrafter:
     """Runs the draft model over every token its cache does not hold yet, so there is no special
     case after a fully accepted draft, or after steps in which it was not asked."""
@@ -39,6 +46,7 @@ class DraftModelDrafter:
     def __init__(self, runner: RoleRunner) -> None:
         self._runner = runner
         self.cache: KvCache = runner.cache
+        self.on_device: OnDevice | None = None
 
     def fits(self, n_positions: int) -> bool:
         # The newest of the positions is not prefilled: a prompt of exactly the context still is.
@@ -63,6 +71,8 @@ class DraftModelDrafter:
         return gamma, reason
 
     def propose(self, requests: Items[DraftRequest], params: SamplingParams) -> list[Draft]:
+        if self.on_device is not None:
+            return self.on_device.propose(requests, params)
         growing = [
             _Growing(request, self._unseen(request.sequence) if request.gamma else [])
             for request in requests

@@ -96,6 +96,11 @@ class SlotCache(ABC):
         """The sequence's block table, to look at."""
         return self._tables[sequence_id]
 
+    @property
+    def scratch_slot(self) -> int:
+        """Where padding is written; read by no row that counts."""
+        return self._scratch
+
     def settle(self, sequence_id: int, n_kept: int, *, step: int) -> None:
         table = self._tables[sequence_id]
         before = self._settled[sequence_id]
@@ -222,12 +227,14 @@ class SlotCache(ABC):
             value_heads.narrow(2, start, width).copy_(values)
             return key_heads.narrow(2, first, n_context), value_heads.narrow(2, first, n_context)
         assert batch.write_slots is not None
-        assert batch.context_slots is not None
         key_slots, value_slots = self._keys[layer], self._values[layer]
         n_rows, n_kv_heads, width, head_dim = keys.shape
         flat = (n_rows * width, n_kv_heads, head_dim)
         key_slots.index_copy_(0, batch.write_slots, keys.transpose(1, 2).reshape(flat))
         value_slots.index_copy_(0, batch.write_slots, values.transpose(1, 2).reshape(flat))
+        if batch.pool is not None:
+            return key_slots, value_slots
+        assert batch.context_slots is not None
         gathered = batch.context_slots.reshape(-1)
         shape = (n_rows, batch.context_slots.shape[1], n_kv_heads, head_dim)
         return (

@@ -1,11 +1,14 @@
 """What the decode loop needs of a model and a tokenizer, and nothing more."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 
 from engine.theory.shape import ModelShape
+
+if TYPE_CHECKING:
+    from engine.kv.pool_attention import PoolContext
 
 
 @dataclass(eq=False, slots=True)  # not frozen: one is made for every forward, and freezing costs
@@ -33,6 +36,9 @@ class ForwardBatch:
     # The mask as numbers to add to the scores, 0 or -inf, in the cache's dtype: what attention on
     # the CPU would make of it in every layer. None where nobody made it.
     bias: torch.Tensor | None = None
+    # Set where attention reads the store's whole pool in place, see engine.kv.pool_attention: then
+    # there are no context slots and no mask.
+    pool: "PoolContext | None" = None
 
 
 class KvStore(Protocol):
@@ -43,7 +49,7 @@ class KvStore(Protocol):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write ``keys`` and ``values`` [batch, n_kv_heads, width, head_dim] to the batch's write
         slots and return the context [batch, n_kv_heads, n_context, head_dim], a view where the run
-        allows it."""
+        allows it; for a batch with ``pool`` both whole pools [n_slots, n_kv_heads, head_dim]."""
         ...
 
 

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from engine.kv.pool_attention import attend_in_pool
 from engine.models.attention import attend
 from engine.models.base import ForwardBatch, KvStore
 from engine.models.packed import PlainLinear
@@ -95,6 +96,7 @@ class StraightForward:
         ]
         self._rotary = base.rotary_emb
         self._cosines = self._sines = self.embedding.new_empty(0, 1, 0)
+        self._outgrown: list[torch.Tensor] = []  # tables that a captured graph may still read
 
     def __call__(self, batch: ForwardBatch, store: KvStore, n_logits: int) -> torch.Tensor:
         """Logits [batch, n_logits, vocab_size]; call under inference_mode."""
@@ -115,14 +117,25 @@ class StraightForward:
             turned = (turning * cosines).addcmul_(torch.cat((second, first), -1), sines)
             queries, keys = turned.transpose(1, 2).split_with_sizes((n_heads, n_kv_heads), 1)
             context_keys, context_values = store.update(index, keys, values.transpose(1, 2), batch)
-            attended = attend(
-                queries,
-                context_keys,
-                context_values,
-                mask=batch.mask if batch.bias is None or layer.window is not None else batch.bias,
-                scaling=layer.scaling,
-                window=layer.window,
-            )
+            if batch.pool is not None:
+                attended = attend_in_pool(
+                    queries,
+                    context_keys,
+                    context_values,
+                    batch.pool,
+                    scaling=layer.scaling,
+                    window=layer.window,
+                )
+            else:
+                mask = batch.mask if batch.bias is None or layer.window is not None else batch.bias
+                attended = attend(
+                    queries,
+                    context_keys,
+                    context_values,
+                    mask=mask,
+                    scaling=layer.scaling,
+                    window=layer.window,
+                )
             hidden = layer.output(attended.reshape(n_rows, width, -1)).add_(hidden)
             gate, up = layer.gate_up(layer.mlp_norm(hidden)).chunk(2, -1)
             hidden = layer.down(activation(gate).mul_(up)).add_(hidden)
@@ -136,6 +149,7 @@ class StraightForward:
             size = _FIRST_POSITIONS
             while size < n_positions:
                 size *= 2
+            self._outgrown += (self._cosines, self._sines) if self.embedding.is_cuda else ()
             positions = torch.arange(size, device=self.embedding.device)[None]
             cosines, sines = self._rotary(self.embedding[:1, None], positions)
             sines = sines.clone()

@@ -1,0 +1,164 @@
+"""CUDA graphs behind a seam: a function is recorded once for its fixed tensors, then played again.
+
+A function that is captured reads tensors that stay where they are, and writes such; what it
+returns stays where it is as well and holds new numbers after every replay.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
+
+import torch
+
+from engine.telemetry.capture_gate import CAPTURE_GATE, CaptureGate
+from engine.wire.events import Event, LogEmitted
+
+Outputs = TypeVar("Outputs")
+Function = Callable[[], Outputs]
+
+N_WARM_UPS = 2
+"""Runs before a capture: libraries set themselves up in the first, which a capture forbids."""
+
+
+class Replay(NamedTuple):
+    """A captured function: how to play it, and the tensors it fills each time."""
+
+    play: Callable[[], None]
+    outputs: Any
+
+
+class GraphBackend(Protocol):
+    """What captures and replays; tests hand in one that needs no device."""
+
+    def capture(self, function: Callable[[], Any]) -> Replay:
+        """Run ``function`` as often as a warm-up needs and record it. Recording computes nothing.
+
+        Raises:
+            Exception: whatever the device says to the attempt.
+        """
+        ...
+
+    def drop(self) -> None:
+        """Forget everything captured, all at once."""
+        ...
+
+
+class CudaGraphs:
+    """``torch.cuda.graph`` with one memory pool for all graphs, as they never run side by side.
+
+    One stream of its own serves all warm-ups and captures: libraries keep a workspace per stream,
+    and a graph holds the address of it. For the same reason graphs are dropped together: torch may
+    clear that workspace with the first one that goes.
+    """
+
+    def __init__(self, device: torch.device, *, gate: CaptureGate = CAPTURE_GATE) -> None:
+        self._device = device
+        self._gate = gate
+        self._cuda: Any = torch.cuda
+        self._stream: Any = None
+        self._pool: Any = None
+        self._graphs: list[Any] = []
+
+    def capture(self, function: Callable[[], Any]) -> Replay:
+        """See GraphBackend. Other threads may use the device meanwhile: the mode is of this thread
+        alone, and the samplers wait at the gate."""
+        cuda = self._cuda
+        with cuda.device(self._device):
+            if self._stream is None:
+                self._stream = cuda.Stream()
+                self._pool = cuda.graph_pool_handle()
+            current = cuda.current_stream()
+            self._stream.wait_stream(current)
+            # Entered here as well: a capture that fails does not leave torch's own context.
+            with cuda.stream(self._stream):
+                for _ in range(N_WARM_UPS):
+                    function()
+                self._stream.synchronize()
+                graph = cuda.CUDAGraph()
+                with (
+                    self._gate.capturing(),
+                    cuda.graph(
+                        graph,
+                        pool=self._pool,
+                        stream=self._stream,
+                        capture_error_mode="thread_local",
+                    ),
+                ):
+                    outputs = function()
+            current.wait_stream(self._stream)
+        self._graphs.append(graph)
+        return Replay(graph.replay, outputs)
+
+    def drop(self) -> None:
+        """See GraphBackend."""
+        if not self._graphs:
+            return
+        self._cuda.synchronize(self._device)  # none of them may be running
+        for graph in self._graphs:
+            graph.reset()
+        self._graphs.clear()
+        self._stream = self._pool = None
+
+
+class GraphShelf:
+    """Functions by what makes them what they are, captured when first needed.
+
+    When something cannot be captured all is computed directly from then on, and that is said once.
+    ``backend`` None: nothing is ever captured.
+    """
+
+    def __init__(self, backend: GraphBackend | None, *, say: Callable[[Event], None]) -> None:
+        self._backend = backend
+        self._say = say
+        self._replays: dict[Hashable, Replay] = {}
+
+    @property
+    def is_capturing(self) -> bool:
+        """Whether functions are captured at all."""
+        return self._backend is not None
+
+    @property
+    def n_captured(self) -> int:
+        return len(self._replays)
+
+    def run(self, key: Hashable, function: Function[Outputs]) -> Outputs:
+        """What ``function`` gives, from its graph where there is one. The same key must always
+        come with a function over the same tensors."""
+        replay = self._replays.get(key)
+        if replay is None:
+            if self._backend is None:
+                return function()
+            try:
+                replay = self._backend.capture(function)
+            except Exception as error:  # any that a device or a library can think of
+                self.give_up(_reason(error))
+                return function()
+            self._replays[key] = replay
+        replay.play()
+        return cast(Outputs, replay.outputs)
+
+    def holds(self, key: Hashable) -> bool:
+        return key in self._replays
+
+    def give_up(self, reason: str) -> None:
+        """Capture no more and forget what was; says why, once."""
+        if self._backend is None:
+            return
+        self.drop()
+        self._backend = None
+        self._say(
+            LogEmitted(
+                level="warning",
+                message=f"CUDA graphs are not used: {reason}. Every kernel is launched by itself.",
+            )
+        )
+
+    def drop(self) -> None:
+        """Forget all graphs: what they point to has changed, or is about to go."""
+        self._replays.clear()
+        if self._backend is not None:
+            self._backend.drop()
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0].rstrip(".") if lines else "no message") + f" ({type(error).__name__})"
