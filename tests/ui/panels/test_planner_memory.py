@@ -1,0 +1,82 @@
+"""The memory form: published figures, what is refused, loaded models."""
+
+import pytest
+
+from engine.theory.shape_source import NamedShape, resolve_shape
+from engine.theory.workload import to_gib
+from ui.look import Look
+from ui.panels.planner_memory import MemoryForm, MemoryInputs, bars, finding, parts_text, planned
+from ui.theme import DARK
+
+
+def test_the_published_estimate() -> None:
+    plan = planned(MemoryInputs(mode="document"), {})
+    assert to_gib(plan.need.total_bytes) == pytest.approx(164.48, abs=0.01)
+    assert finding(plan) == "164.5 GiB · fits on B200"
+    assert "padding, 8 %" in parts_text(plan, DARK)
+
+
+def test_bars_add_up() -> None:
+    plan = planned(MemoryInputs(), {})
+    target, draft, buffers, whole = bars(plan, DARK)
+    assert whole.total == pytest.approx(to_gib(plan.need.total_bytes))
+    assert whole.total == pytest.approx(target.total + draft.total + buffers.total)
+    assert [part.hatch for part in target.parts] == [0, 1]
+
+
+def test_no_draft_and_a_loaded_model() -> None:
+    shape = resolve_shape("smollm2-135m").shape
+    loaded = {"mine": NamedShape("mine", shape, shape.n_parameters)}
+    plan = planned(MemoryInputs(target="mine", draft="none"), loaded)
+    assert plan.need.draft_weights_bytes == 0
+    assert plan.room is not None
+    with pytest.raises(ValueError, match="No model 'mine'"):
+        planned(MemoryInputs(target="mine"), {})
+
+
+@pytest.fixture
+def form(qtbot) -> MemoryForm:
+    made = MemoryForm(Look("dark"))
+    qtbot.addWidget(made)
+    made.resize(700, 520)
+    made.show()
+    return made
+
+
+def test_every_change_is_worked_out_at_once(form: MemoryForm, qtbot) -> None:
+    before = form.plot.shown[-1].total
+    with qtbot.waitSignal(form.found):
+        form.target_bits.setValue(4.0)
+    assert form.plot.shown[-1].total < before / 2
+    form.device.setCurrentText("NVIDIA B200")
+    assert form.plot.limit.value() == pytest.approx(183359 / 1024)
+    assert "fits" in form.words.text()
+    assert form.plot.csv().splitlines()[0] == "part,bytes"
+
+
+def test_what_makes_no_plan_is_a_sentence(form: MemoryForm) -> None:
+    form.target.setCurrentText("no-such-model")
+    assert form.problem.isVisible()
+    assert "No model 'no-such-model'" in form.problem.text()
+    assert not form.plot.isVisible()
+    form.target.setCurrentText("llama-3-70b")
+    assert not form.problem.isVisible()
+    form.n_gpus.setValue(3)
+    assert "cannot be shared evenly" in form.problem.text()
+
+
+def test_loaded_models_can_be_chosen_and_keep_what_is_typed(form: MemoryForm) -> None:
+    shape = resolve_shape("smollm2-135m").shape
+    form.target.setCurrentText("qwen2.5-7b")
+    form.set_loaded({"mine": NamedShape("mine", shape, shape.n_parameters)})
+    assert form.target.currentText() == "qwen2.5-7b"
+    assert form.draft.itemText(0) == "none"
+    assert form.target.findText("mine") >= 0
+    form.target.setCurrentText("mine")
+    assert form.plan is not None
+
+
+def test_both_themes(form: MemoryForm) -> None:
+    form._look.choose("light")
+    form.restyle()
+    assert form.plot.shown[0].parts[0].colour == form._look.theme.verify

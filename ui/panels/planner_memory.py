@@ -1,0 +1,282 @@
+"""The planner's form for memory: two models, a load, and what of it fits where."""
+
+# ruff: noqa: RUF001 - the letters alpha and gamma and the times sign are meant
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QFormLayout,
+    QLabel,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.theory.devices import KNOWN_DEVICES, find_device
+from engine.theory.plans import (
+    PART_TEXTS,
+    MemoryPlan,
+    Mode,
+    fitting_text,
+    memory_plan,
+    room_text,
+    weight_format,
+)
+from engine.theory.presets import PRESETS
+from engine.theory.shape_source import NamedShape, resolve_shape
+from engine.theory.workload import Workload, to_gib
+from ui.look import Look
+from ui.panels.planner_fields import bits_field, count_field, models_field
+from ui.plots.part_bars import Part, PartBar, PartBars
+from ui.theme import CAPTION, Theme, interface_font, mixed
+
+NONE = "none"
+MODES: tuple[Mode, ...] = ("exact", "document")
+_WIDE_PX = 430
+_DIAGONAL, _DOTTED = 1, 2
+_SHARED = (
+    "lookahead_kv", "verify_buffers", "activations", "cuda_context", "cuda_graphs", "padding",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryInputs:
+    """What the form holds. Models as they are typed: a preset, a loaded one, a folder, numbers."""
+
+    target: str = "llama-3-70b"
+    draft: str = "llama-3-8b"
+    batch: int = 4
+    context: int = 4096
+    gamma: int = 5
+    target_bits: float = 16.0
+    draft_bits: float = 16.0
+    kv_bits: float = 16.0
+    n_gpus: int = 1
+    mode: Mode = "exact"
+    device: str = KNOWN_DEVICES[0].name
+
+    def load(self) -> Workload:
+        """ValueError, with a sentence, for what is no load."""
+        return Workload(
+            batch_size=self.batch,
+            context_length=self.context,
+            gamma=self.gamma,
+            tensor_parallel=self.n_gpus,
+            target_weights=weight_format(self.target_bits),
+            draft_weights=weight_format(self.draft_bits),
+            bytes_per_kv=self.kv_bits / 8,
+        )
+
+
+def planned(inputs: MemoryInputs, loaded: Mapping[str, NamedShape]) -> MemoryPlan:
+    """ValueError, with a sentence, for what makes no plan."""
+
+    def model(text: str) -> NamedShape:
+        return loaded[text] if text in loaded else resolve_shape(text)
+
+    draft = None if inputs.draft.casefold() in {NONE, ""} else model(inputs.draft)
+    device = find_device(inputs.device)
+    return memory_plan(
+        model(inputs.target),
+        draft,
+        inputs.load(),
+        mode=inputs.mode,
+        budget_bytes=None if device is None else device.memory_bytes,
+    )
+
+
+def finding(plan: MemoryPlan) -> str:
+    """The plan in a few words."""
+    per_gpu = " per GPU" if plan.need.n_gpus > 1 else ""
+    where = plan.fitting[0].removeprefix("NVIDIA ") if plan.fitting else "no known GPU"
+    return f"{to_gib(plan.need.total_bytes):.1f} GiB{per_gpu} · fits on {where}" + (
+        f" and {len(plan.fitting) - 1} more" if len(plan.fitting) > 1 else ""
+    )
+
+
+def bars(plan: MemoryPlan, theme: Theme) -> list[PartBar]:
+    """In GiB: a bar for each model, one for what they share, and all of it."""
+    parts = {name: to_gib(n_bytes) for name, n_bytes in plan.need.components().items()}
+
+    def part(name: str, colour: str, hatch: int = 0) -> Part:
+        return Part(PART_TEXTS[name], parts[name], colour, hatch)
+
+    tint = mixed(theme.dim, theme.panel, 0.75)
+    target = (
+        part("target_weights", theme.verify),
+        part("target_kv", mixed(theme.verify, theme.panel, 0.55), _DIAGONAL),
+    )
+    draft = (
+        part("draft_weights", theme.draft),
+        part("draft_kv", mixed(theme.draft, theme.panel, 0.55), _DIAGONAL),
+    )
+    shared = tuple(part(name, tint, _DOTTED) for name in _SHARED if parts[name])
+    return [
+        PartBar("target", target),
+        PartBar("draft", draft),
+        PartBar("buffers", shared),
+        PartBar("all", (*target, *draft, *shared)),
+    ]
+
+
+def parts_text(plan: MemoryPlan, theme: Theme) -> str:
+    """Each part as a row of an HTML table."""
+    rows = [
+        f'<tr><td style="color:{theme.dim}">{PART_TEXTS[name]}</td>'
+        f'<td align="right">&nbsp;&nbsp;{to_gib(n_bytes):.2f} GiB</td></tr>'
+        for name, n_bytes in plan.need.components().items()
+        if n_bytes
+    ]
+    return f"<table>{''.join(rows)}</table>"
+
+
+class MemoryForm(QWidget):
+    """Works everything out anew at each change."""
+
+    found = Signal(str)
+    """The finding; "" while what is typed makes no plan."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._loaded: dict[str, NamedShape] = {}
+        self.plan: MemoryPlan | None = None
+        self._make_fields()
+        self.problem, self.words, self.parts = QLabel(), QLabel(), QLabel()
+        self.parts.setFont(interface_font(CAPTION))
+        self.parts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for label in (self.problem, self.words):
+            label.setWordWrap(True)
+        self.plot = PartBars(look.theme, x_label="GiB")
+        self.plot.setMinimumSize(160, 120)
+        self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        right = QVBoxLayout()
+        right.addWidget(self.problem)
+        right.addWidget(self.plot, 1)
+        right.addWidget(self.words)
+        right.addWidget(self.parts)
+        left = QVBoxLayout()
+        left.addLayout(self._form)
+        left.addStretch(1)
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._layout.setContentsMargins(0, 4, 0, 0)
+        self._layout.setSpacing(12)
+        self._layout.addLayout(left)
+        self._layout.addLayout(right, 1)
+        self.recompute()
+
+    def _make_fields(self) -> None:
+        first = MemoryInputs()
+        self.target, self.draft = models_field(first.target), models_field(first.draft, NONE)
+        self.batch = count_field(first.batch, 1, 65536)
+        self.context = count_field(first.context, 1, 2**24)
+        self.gamma = count_field(first.gamma, 0, 1024)
+        self.target_bits, self.draft_bits = (
+            bits_field(first.target_bits),
+            bits_field(first.draft_bits),
+        )
+        self.kv_bits = bits_field(first.kv_bits)
+        self.n_gpus = count_field(first.n_gpus, 1, 64)
+        self.mode, self.device = QComboBox(), QComboBox()
+        self.mode.addItems(MODES)
+        self.mode.setToolTip(
+            "Exact: what an engine allocates. Document: the simple estimate often seen in print, "
+            "with round model sizes and 8 % on top."
+        )
+        self.device.addItems([device.name for device in KNOWN_DEVICES])
+        self._form = QFormLayout()
+        self._form.setHorizontalSpacing(8)
+        self._form.setVerticalSpacing(3)
+        for name, field in (
+            ("target", self.target), ("draft", self.draft), ("sequences", self.batch),
+            ("tokens of each", self.context), ("γ", self.gamma),
+            ("target bits", self.target_bits), ("draft bits", self.draft_bits),
+            ("KV bits", self.kv_bits), ("GPUs", self.n_gpus), ("GPU", self.device),
+            ("mode", self.mode),
+        ):  # fmt: skip
+            field.setFixedWidth(148)
+            self._form.addRow(name, field)
+            if isinstance(field, QComboBox):
+                field.currentTextChanged.connect(self.recompute)
+            else:
+                field.valueChanged.connect(self.recompute)
+
+    def set_loaded(self, models: Mapping[str, NamedShape]) -> None:
+        """The models of the open session, to choose among."""
+        if dict(models) == self._loaded:
+            return
+        self._loaded = dict(models)
+        for box, first in ((self.target, ()), (self.draft, (NONE,))):
+            text = box.currentText()
+            box.blockSignals(True)
+            box.clear()
+            box.addItems([*first, *models, *PRESETS])
+            box.setCurrentText(text)
+            box.blockSignals(False)
+        self.recompute()
+
+    def inputs(self) -> MemoryInputs:
+        return MemoryInputs(
+            target=self.target.currentText().strip(),
+            draft=self.draft.currentText().strip(),
+            batch=self.batch.value(),
+            context=self.context.value(),
+            gamma=self.gamma.value(),
+            target_bits=self.target_bits.value(),
+            draft_bits=self.draft_bits.value(),
+            kv_bits=self.kv_bits.value(),
+            n_gpus=self.n_gpus.value(),
+            mode=MODES[self.mode.currentIndex()],
+            device=self.device.currentText(),
+        )
+
+    def recompute(self) -> None:
+        """Plan what is typed, or say why it cannot be."""
+        inputs = self.inputs()
+        try:
+            self.plan = planned(inputs, self._loaded)
+        except ValueError as error:
+            self.plan = None
+            self.problem.setText(f"⚠ {error}")
+        theme, plan = self._look.theme, self.plan
+        self.problem.setStyleSheet(f"color: {theme.warning}")
+        self.problem.setVisible(plan is None)
+        for widget in (self.plot, self.words, self.parts):
+            widget.setVisible(plan is not None)
+        if plan is not None:
+            self._draw(plan, inputs)
+        self.found.emit(finding(plan) if plan is not None else "")
+
+    def restyle(self) -> None:
+        self.plot.restyle(self._look.theme)
+        self.recompute()
+
+    def resizeEvent(self, event: object) -> None:
+        direction = QBoxLayout.Direction
+        is_wide = self.width() >= _WIDE_PX
+        self._layout.setDirection(direction.LeftToRight if is_wide else direction.TopToBottom)
+
+    def _draw(self, plan: MemoryPlan, inputs: MemoryInputs) -> None:
+        theme, device = self._look.theme, find_device(inputs.device)
+        limit = None if device is None else to_gib(device.memory_bytes or 0)
+        shown = bars(plan, theme)
+        name = inputs.device.removeprefix("NVIDIA ")
+        self.plot.show_bars(shown, limit=limit, limit_name=f"{name} {limit or 0:.0f} GiB")
+        components = plan.need.components()
+        self.plot.set_columns(
+            {
+                "part": [PART_TEXTS[part] for part in components],
+                "bytes": list(components.values()),
+            }
+        )
+        total = to_gib(plan.need.total_bytes)
+        verdict = "fits" if limit is not None and total <= limit else "does not fit"
+        words = f"<b>{total:.1f} GiB</b>{' per GPU' if inputs.n_gpus > 1 else ''}: {verdict}"
+        if plan.room is not None:
+            words += f"; {room_text(plan.room, inputs.load())}"
+        self.words.setText(f"{words}<br>fits on: {fitting_text(plan.fitting)}")
+        self.parts.setText(parts_text(plan, theme))

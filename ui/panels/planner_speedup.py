@@ -1,0 +1,272 @@
+"""The planner's form for the speed-up equation: what is typed, the curve, the table."""
+
+# ruff: noqa: RUF001 - the letters alpha and gamma and the times sign are meant
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from engine.theory.plans import (
+    SpeedupPlan,
+    break_even_text,
+    parse_verify_costs,
+    speedup_plan,
+    with_overhead,
+)
+from engine.theory.speedup import PUBLISHED_BAND
+from ui.look import Look
+from ui.panels.planner_fields import number_field
+from ui.plots.curve import CurvePlot, Mark
+from ui.theme import CAPTION, Theme, interface_font
+
+MOST_GAMMA = 64
+_CURVE_TO = 16
+_TABLE_GAMMAS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
+_WIDE_PX = 430
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedupInputs:
+    """What the form holds; ``v`` as it is typed."""
+
+    alpha: float = 0.8
+    gamma: int = 4
+    c: float = 0.1
+    v: str = "1"
+    overhead: float = 0.0  # in plain target forwards
+
+
+def planned(inputs: SpeedupInputs) -> SpeedupPlan:
+    """ValueError, with a sentence, for what makes no plan."""
+    v = with_overhead(parse_verify_costs(inputs.v), inputs.overhead)
+    shown = range(max(_CURVE_TO, inputs.gamma) + 1)
+    return speedup_plan(inputs.alpha, inputs.gamma, c=inputs.c, v=v, shown=shown)
+
+
+def finding(plan: SpeedupPlan) -> str:
+    """The plan in a few words."""
+    if plan.best.gamma == 0:
+        return "drafting does not pay here"
+    limit = ", the largest tried" if plan.best.is_at_limit else ""
+    return f"best γ {plan.best.gamma}{limit}: {plan.best.speedup:.2f}×"
+
+
+def summary(plan: SpeedupPlan) -> str:
+    """The asked gamma, as rich text."""
+    asked = plan.asked
+    low, high = (asked.speedup * edge for edge in PUBLISHED_BAND)
+    return (
+        f"<b>{asked.speedup:.2f}×</b> at γ {asked.gamma}, {asked.tokens_per_step:.2f} tokens/step"
+        f"<br>{finding(plan)}<br>{break_even_text(asked)}"
+        f"<br>published runs: {low:.2f}× to {high:.2f}×"
+    )
+
+
+def table(plan: SpeedupPlan, theme: Theme) -> str:
+    """Several gammas as an HTML table; the asked and the best one are marked as in the curve."""
+    head = "".join(
+        f'<td align="right" style="color:{theme.dim}">&nbsp;&nbsp;{name}</td>'
+        for name in ("γ", "tokens/step", "speed-up", "pays above α", "")
+    )
+    rows = []
+    for point in plan.points:
+        if (
+            point.gamma not in {*_TABLE_GAMMAS, plan.asked.gamma, plan.best.gamma}
+            or not point.gamma
+        ):
+            continue
+        marks = {"★": point.gamma == plan.best.gamma, "◆": point.gamma == plan.asked.gamma}
+        even = "never" if point.break_even_alpha is None else f"{point.break_even_alpha:.2f}"
+        cells = (
+            str(point.gamma), f"{point.tokens_per_step:.2f}", f"{point.speedup:.2f}×", even,
+            "".join(name for name, is_marked in marks.items() if is_marked),
+        )  # fmt: skip
+        weight = "bold" if marks["★"] else "normal"
+        rows.append("".join(
+            f'<td align="right" style="font-weight:{weight}">&nbsp;&nbsp;{cell}</td>'
+            for cell in cells
+        ))  # fmt: skip
+    return "<table>" + "".join(f"<tr>{row}</tr>" for row in (head, *rows)) + "</table>"
+
+
+class SpeedupForm(QWidget):
+    """Works everything out anew at each change."""
+
+    found = Signal(str)
+    """The finding; "" while what is typed makes no plan."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._preset: SpeedupInputs | None = None
+        self.plan: SpeedupPlan | None = None
+        self._make_fields()
+        self.plot = CurvePlot(look.theme, x_label="γ", y_label="speed-up S(γ)")
+        self.plot.setMinimumSize(160, 130)
+        self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.plot.clicked.connect(lambda x, _y: self.gamma.setValue(round(x)))
+        self.plot.set_read_out(self._read)
+        self.table = QLabel()
+        self.table.setFont(interface_font(CAPTION))
+        self.table.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        left = QVBoxLayout()
+        left.addLayout(self._form)
+        for widget in (self.from_session, self.problem, self.words):
+            left.addWidget(widget)
+        left.addStretch(1)
+        right = QVBoxLayout()
+        right.addWidget(self.plot, 1)
+        right.addWidget(self.table)
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._layout.setContentsMargins(0, 4, 0, 0)
+        self._layout.setSpacing(12)
+        self._layout.addLayout(left)
+        self._layout.addLayout(right, 1)
+        self.recompute()
+
+    def _make_fields(self) -> None:
+        first = SpeedupInputs()
+        self.alpha = number_field(first.alpha, most=1.0, step=0.01)
+        self.alpha.setToolTip("Acceptance rate: accepted / tested draft tokens, 0 to 1.")
+        self.gamma = QSpinBox()
+        self.gamma.setRange(0, MOST_GAMMA)
+        self.gamma.setValue(first.gamma)
+        self.gamma.setToolTip("Draft tokens per step.")
+        self.c = number_field(first.c, most=10.0, step=0.01)
+        self.c.setToolTip("Draft forward / target forward, both one token wide.")
+        self.v = QLineEdit(first.v)
+        self.v.setToolTip(
+            "Verify-width cost T(γ + 1) / T(1): a number for every width, or a list from width 1 "
+            "on, such as 1,1.02,1.05."
+        )
+        self.overhead = number_field(first.overhead, most=100.0, step=0.05)
+        self.overhead.setToolTip(
+            "What a drafting step takes beside its forwards, in plain target forwards."
+        )
+        self._form = QFormLayout()
+        self._form.setHorizontalSpacing(8)
+        self._form.setVerticalSpacing(4)
+        for name, field in (
+            ("acceptance α", self.alpha), ("draft cost c", self.c), ("verify cost v", self.v),
+            ("γ", self.gamma), ("overhead", self.overhead),
+        ):  # fmt: skip
+            field.setFixedWidth(96)
+            self._form.addRow(name, field)
+        for box in (self.alpha, self.c, self.overhead):
+            box.valueChanged.connect(self.recompute)
+        self.gamma.valueChanged.connect(self.recompute)
+        self.v.textChanged.connect(self.recompute)
+        self.from_session = QPushButton("From this session")
+        self.from_session.clicked.connect(self._take_preset)
+        self.problem, self.words = QLabel(), QLabel()
+        for label in (self.problem, self.words):
+            label.setWordWrap(True)
+        self.set_preset(None, "No session is open.")
+
+    def set_preset(self, preset: SpeedupInputs | None, reason: str = "") -> None:
+        """What the session measured; None with the reason where it did not."""
+        self._preset = preset
+        self.from_session.setEnabled(preset is not None)
+        self.from_session.setToolTip(reason or "Takes the figures measured so far.")
+
+    def inputs(self) -> SpeedupInputs:
+        return SpeedupInputs(
+            alpha=self.alpha.value(),
+            gamma=self.gamma.value(),
+            c=self.c.value(),
+            v=self.v.text(),
+            overhead=self.overhead.value(),
+        )
+
+    def recompute(self) -> None:
+        """Plan what is typed, or say why it cannot be."""
+        try:
+            self.plan = planned(self.inputs())
+        except ValueError as error:
+            self.plan = None
+            self.problem.setText(f"⚠ {error}")
+        theme, plan = self._look.theme, self.plan
+        self.problem.setStyleSheet(f"color: {theme.warning}")
+        self.problem.setVisible(plan is None)
+        self.words.setVisible(plan is not None)
+        self.table.setVisible(plan is not None and self._has_room)
+        self.plot.setEnabled(plan is not None)
+        if plan is not None:
+            self.words.setText(summary(plan))
+            self.table.setText(table(plan, theme))
+            self._draw(plan)
+        self.found.emit(finding(plan) if plan is not None else "")
+
+    def restyle(self) -> None:
+        self.plot.restyle(self._look.theme)
+        self.recompute()
+
+    def resizeEvent(self, event: object) -> None:
+        direction = QBoxLayout.Direction
+        is_wide = self.width() >= _WIDE_PX
+        self._layout.setDirection(direction.LeftToRight if is_wide else direction.TopToBottom)
+        self.table.setVisible(self.plan is not None and self._has_room)
+
+    @property
+    def _has_room(self) -> bool:
+        """For the table beneath the curve."""
+        return self.width() < _WIDE_PX or self.height() > 330
+
+    def _draw(self, plan: SpeedupPlan) -> None:
+        theme = self._look.theme
+        last = max(_CURVE_TO, plan.asked.gamma)
+        points = [point for point in plan.points if point.gamma <= last]
+        gammas = np.array([point.gamma for point in points])
+        speeds = np.array([point.speedup for point in points])
+        self.plot.set_curve(gammas, speeds, np.zeros(len(gammas), bool), theme.expected)
+        self.plot.set_level(1.0)
+        marks = [
+            Mark(plan.best.gamma, plan.best.speedup, f"best γ {plan.best.gamma}", "star",
+                 theme.recovered)
+        ]  # fmt: skip
+        if plan.asked.gamma != plan.best.gamma:
+            marks.append(
+                Mark(plan.asked.gamma, plan.asked.speedup, f"{plan.asked.speedup:.2f}×", "d",
+                     theme.good)
+            )  # fmt: skip
+        self.plot.set_marks([mark for mark in marks if mark.x <= last])
+        self.plot.set_ticks(last)
+        self.plot.fit([speeds, np.array([1.0])], last)
+        self.plot.set_columns(
+            {
+                "gamma": gammas,
+                "tokens_per_step": [point.tokens_per_step for point in points],
+                "speedup": speeds,
+                "break_even_alpha": [point.break_even_alpha for point in points],
+            }
+        )
+
+    def _read(self, x: float, y: float) -> str:
+        near = [] if self.plan is None else [p for p in self.plan.points if p.gamma == round(x)]
+        if not near:
+            return ""
+        point = near[0]
+        return f"γ {point.gamma}: {point.speedup:.3f}×\n{point.tokens_per_step:.3f} tokens/step"
+
+    def _take_preset(self) -> None:
+        preset = self._preset
+        if preset is None:
+            return
+        self.alpha.setValue(preset.alpha)
+        self.c.setValue(preset.c)
+        self.v.setText(preset.v)
+        self.v.setCursorPosition(0)
+        self.gamma.setValue(preset.gamma)
+        self.overhead.setValue(preset.overhead)
