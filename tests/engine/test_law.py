@@ -149,7 +149,8 @@ def test_draft_tokens_that_are_no_draws_from_their_distribution_are_seen(
     def sample_greedily(
         logits: torch.Tensor, params: SamplingParams, uniforms: list[float]
     ) -> Sampled:
-        return Sampled(greedy(logits), probabilities(logits, params))
+        maxima = logits.amax(-1).tolist()
+        return Sampled(greedy(logits).tolist(), maxima, probabilities(logits, params))
 
     monkeypatch.setattr(engine.drafters.draft_model, "sample", sample_greedily)
     assert faulty_p(case) < 1e-6
@@ -163,7 +164,8 @@ def test_a_draft_at_another_temperature_is_seen(monkeypatch: pytest.MonkeyPatch)
     ) -> Sampled:
         probs = probabilities(logits, params)
         numbers = torch.tensor(uniforms, dtype=torch.float64)
-        return Sampled(draw(probs ** (1 / 0.3), numbers), probs)
+        drawn = draw(probs ** (1 / 0.3), numbers).tolist()
+        return Sampled(drawn, logits.amax(-1).tolist(), probs)
 
     monkeypatch.setattr(engine.drafters.draft_model, "sample", sample_sharply)
     assert faulty_p(Case("toy", 1)) < 1e-6
