@@ -11,6 +11,7 @@ import psutil
 import torch
 
 from engine.decode_loop import DecodeLoop, Rest
+from engine.device.build import make_device_step
 from engine.drafters.base import Drafter
 from engine.drafters.composite import CompositeDrafter
 from engine.drafters.draft_model import DraftModelDrafter
@@ -125,6 +126,11 @@ def put_together(
         emitter, is_cuda=parts.target.device.type == "cuda", every=config.kernels_every
     )
     spans.kernels = kernels
+    device_step = None
+    if parts.target.device.type == "cuda":
+        device_step = make_device_step(
+            config, target=target, draft=draft, drafter=drafter, spans=spans, say=emitter.say
+        )
     gamma = config.gamma if config.draft != "none" else 0
     loop = DecodeLoop(
         target=target,
@@ -135,6 +141,7 @@ def put_together(
         speaker=StepSpeaker(texts, emitter.say, is_profiled=lambda: spans.is_profiling),
         spans=spans,
         rest=rest,
+        device_step=device_step,
     )
     return Engine(
         config,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import torch
 
+from engine.device.step import DeviceStep
 from engine.drafters.base import Draft, Drafter, DraftRequest
 from engine.forward import RoleRunner
 from engine.gamma import GammaPolicy
@@ -44,7 +45,10 @@ class DecodeLoop:
         speaker: StepSpeaker,
         spans: SpanRecorder,
         rest: Rest,
+        device_step: DeviceStep | None = None,
     ) -> None:
+        """``device_step`` drafts, verifies and judges where that happens on the device at once."""
+        self.device_step = device_step
         self.gamma = gamma
         self.sampling = sampling
         self.scheduler = scheduler
@@ -68,19 +72,30 @@ class DecodeLoop:
         self._step += 1
         try:
             with self._spans.span(STEP):
-                drafts = self._draft(plans)
-                self._speaker.proposed(step, plans, drafts)
-                drafted_ns = self._spans.now_ns()
-                self._rest("draft")
-                start_ns += self._spans.now_ns() - drafted_ns  # a pause is no work
-                logits = self._verify(plans, drafts)
-                with self._spans.span(SAMPLE):
-                    verdicts, readings = self._judge(plans, drafts, logits)
+                if self.device_step is not None:
+                    outcome = self.device_step.run(plans, self.sampling)
+                    drafts, verdicts, readings = outcome.drafts, outcome.verdicts, outcome.readings
+                    start_ns += self._say_draft(step, plans, drafts)
+                    for plan, maxima in zip(plans, outcome.target_maxima, strict=True):
+                        self._require_usable(maxima, plan)
+                else:
+                    drafts = self._draft(plans)
+                    start_ns += self._say_draft(step, plans, drafts)
+                    logits = self._verify(plans, drafts)
+                    with self._spans.span(SAMPLE):
+                        verdicts, readings = self._judge(plans, drafts, logits)
                 with self._spans.span(COMMIT):
                     self._commit(plans, drafts, verdicts, readings, step=step, start_ns=start_ns)
         finally:
             self._spans.flush(step)
         self._rest("commit")
+
+    def _say_draft(self, step: int, plans: list[Plan], drafts: list[Draft]) -> int:
+        """Say what is proposed, and rest there; returns how long, in ns: a pause is no work."""
+        self._speaker.proposed(step, plans, drafts)
+        drafted_ns = self._spans.now_ns()
+        self._rest("draft")
+        return self._spans.now_ns() - drafted_ns
 
     def _plan(self) -> list[Plan]:
         """Gamma for every running sequence, cut to what its budget, contexts and blocks allow; a

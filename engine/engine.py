@@ -48,6 +48,7 @@ class Engine:
         self._gamma: int | str = config.gamma
         self._can_draft = draft_model is not None or config.draft == "ngram"
         self._n_submitted = 0
+        self._captured: tuple[object, int] = (None, 0)  # what graphs were last prepared for
         self._rules = StopRules(
             eos_ids=frozenset() if config.ignore_eos else tokenizer.eos_ids,
             stop_strings=config.stop_strings,
@@ -103,6 +104,7 @@ class Engine:
         """One engine step; calibrates before the first, and again when the context has grown
         much."""
         with torch.inference_mode():
+            self._capture_when_due()
             if self.config.calibrate:
                 self._calibrate_when_due()
             self._loop.step()
@@ -158,6 +160,21 @@ class Engine:
                 top_p=sampling.top_p,
             )
         )
+
+    def _capture_when_due(self) -> None:
+        """Graphs are captured before a step needs them: for the contexts that the sequences at hand
+        can reach, the drafts allowed and the sampling in force."""
+        device_step = self._loop.device_step
+        if device_step is None:
+            return
+        sequences = [*self._scheduler.running, *list(self._scheduler.waiting)[: self.config.batch]]
+        most = max((s.n_prompt + s.max_new_tokens for s in sequences), default=0)
+        wanted = (self._loop.gamma.limit, self._loop.sampling)
+        if not sequences or (wanted == self._captured[0] and most <= self._captured[1]):
+            return
+        fewest = min(len(sequence.token_ids) for sequence in sequences)
+        device_step.prepare(*wanted, positions=(fewest, most))
+        self._captured = (wanted, most)
 
     def _calibrate_when_due(self) -> None:
         sequences = [*self._scheduler.running, *list(self._scheduler.waiting)[: self.config.batch]]

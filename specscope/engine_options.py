@@ -78,6 +78,10 @@ def engine_options(command: Command) -> Command:
             "--packed/--no-packed", default=True, show_default=True,
             help="CPU: weights packed for narrow batches.",
         ),
+        click.option(
+            "--graphs/--no-graphs", default=True, show_default=True,
+            help="CUDA: the draft's loop and the verification captured as graphs.",
+        ),
         click.option("--threads", "n_threads", type=int, default=None, help="CPU threads to use."),
         click.option(
             "--calibrate/--no-calibrate", default=True, show_default=True,

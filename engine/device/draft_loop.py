@@ -90,7 +90,7 @@ class DraftLoop:
         self._runner = runner
         self._shelf = shelf
         self._n_tokens = runner.n_tokens
-        self._modes = modes
+        self.modes = modes
         self._spans = spans
         self._inputs: dict[LoopShape, tuple[StaticInputs, Addressing]] = {}
 
@@ -128,13 +128,21 @@ class DraftLoop:
         widths = [len(task.pending) if index == 0 else 1 for task in active]
         return self._runner.work(tuple(lengths), tuple(widths), n_logits=1)
 
+    def warm_up(self, shape: LoopShape, results: DraftResults) -> None:
+        """Capture for ``shape``, on padding alone."""
+        key = (self, shape, results)
+        if not self._shelf.is_capturing or self._shelf.holds(key):
+            return
+        inputs, addressing = self._parts(shape)
+        self._fill(inputs, [], shape, results)
+        inputs.send()
+        self._shelf.run(key, lambda: self._run(inputs, addressing, shape, results))
+
     def forget(self) -> None:
         """Let go of inputs whose functions were dropped."""
         self._inputs.clear()
 
-    def _shape(
-        self, tasks: Sequence[DraftTask], params: SamplingParams, n_rows: int
-    ) -> LoopShape:
+    def _shape(self, tasks: Sequence[DraftTask], params: SamplingParams, n_rows: int) -> LoopShape:
         tables = [self.cache.table(task.sequence_id) for task in tasks]
         n_written = [len(task.pending) + task.gamma - 1 for task in tasks]
         n_positions = max(t.length + n for t, n in zip(tables, n_written, strict=True))
@@ -143,7 +151,7 @@ class DraftLoop:
             context_length=self.model.context_length,
             block_size=self.cache.block_size,
         )
-        mode = self._modes.choose(are_side_by_side=lie_side_by_side(tables, n_written))
+        mode = self.modes.choose(are_side_by_side=lie_side_by_side(tables, n_written))
         gamma = max(task.gamma for task in tasks)
         return LoopShape(n_rows, gamma, ContextShape(room, mode), params)
 

@@ -10,6 +10,7 @@ from engine.device.draft_loop import FIRST_WIDTH, DraftLoop, DraftResults, Draft
 from engine.device.graphs import GraphShelf
 from engine.device.verdict import JudgedRow, read_rows
 from engine.device.verification import Verification, VerifyTask
+from engine.device.warm_up import GraphWarmUp
 from engine.drafters.base import Draft, Drafter, DraftRequest
 from engine.forward import PREFILL_CHUNK, RoleRunner
 from engine.kv.base import ForwardRow
@@ -38,8 +39,8 @@ class DeviceDrafting:
     """The draft model's part: its drafts are promises until the step is read."""
 
     def __init__(self, runner: RoleRunner, loop: DraftLoop, *, batch: int) -> None:
+        self.loop = loop
         self._runner = runner
-        self._loop = loop
         self._batch = batch
         self._rows: dict[int, int] = {}  # sequence_id -> row of the step
         self._results: DraftResults | None = None
@@ -51,7 +52,7 @@ class DeviceDrafting:
 
     def forget(self) -> None:
         """See DeviceStep."""
-        self._loop.forget()
+        self.loop.forget()
 
     def propose(self, requests: Items[DraftRequest], params: SamplingParams) -> list[Draft]:
         """See ``engine.drafters.base.Drafter``; tokens are known after the step was read."""
@@ -59,14 +60,12 @@ class DeviceDrafting:
         tasks = [self._task(request) for request in requests if request.gamma]
         if tasks:
             n_rows = row_count(len(tasks), self._batch)
-            self._loop.launch(tasks, self._results, params, n_rows=n_rows)
-        return [
-            Draft([], None, None, "model", n_on_device=request.gamma) for request in requests
-        ]
+            self.loop.launch(tasks, self._results, params, n_rows=n_rows)
+        return [Draft([], None, None, "model", n_on_device=request.gamma) for request in requests]
 
     def _task(self, request: DraftRequest) -> DraftTask:
         sequence = request.sequence
-        cache, sequence_id = self._loop.cache, sequence.sequence_id
+        cache, sequence_id = self.loop.cache, sequence.sequence_id
         pending = sequence.token_ids[cache.length(sequence_id) :]
         if len(pending) > FIRST_WIDTH:  # it was not asked for some steps: it catches up
             missed, pending = pending[:-1], pending[-1:]
@@ -96,8 +95,10 @@ class DeviceStep:
         spans: SpanRecorder,
         batch: int,
         n_tokens: int,
+        warm_up: GraphWarmUp,
     ) -> None:
         self.batch = batch
+        self._warm_up = warm_up
         self.shelf = shelf
         self.verification = verification
         self._drafter = drafter
@@ -148,6 +149,13 @@ class DeviceStep:
             )
             self._params = params
         return results
+
+    def prepare(self, gamma: int, params: SamplingParams, *, positions: tuple[int, int]) -> None:
+        """Capture what steps with drafts of up to ``gamma`` tokens will need, for contexts that
+        reach between ``positions`` at the least and at the most."""
+        results = self.results_for(gamma, params)
+        counts = {row_count(n, self.batch) for n in range(1, self.batch + 1)}
+        self._warm_up.capture(results, params, gamma=gamma, row_counts=counts, positions=positions)
 
     def forget(self) -> None:
         """Drop all that was captured, and what it reads."""

@@ -141,12 +141,12 @@ def _row(numbers: np.ndarray, n_asked: int, uniforms: list[float], n_most: int) 
     n_drafted = int(fields["n_drafted"][0])
     n_accepted = int(fields["n_accepted"][0])
 
-    def told(name: str) -> tuple[float, ...]:
-        return tuple(fields[name][:n_drafted])
+    def told(name: str) -> list[float]:
+        return fields[name][:n_drafted]
 
     return JudgedRow(
         token_ids=[int(each) for each in told("token_ids")],
-        draft_probs=list(told("draft_probs")),
+        draft_probs=told("draft_probs"),
         n_non_finite=int(n_drafted < n_asked),
         target_maxima=fields["target_maxima"][: n_drafted + 1],
         verdict=Verdict(
@@ -162,9 +162,9 @@ def _row(numbers: np.ndarray, n_asked: int, uniforms: list[float], n_most: int) 
             n_zero_residual=int(fields["n_zero_residual"][0]),
         ),
         readings=Readings(
-            draft_confidences=told("draft_confidences"),
-            target_confidences=told("target_confidences"),
-            target_entropies=told("target_entropies"),
+            draft_confidences=tuple(told("draft_confidences")),
+            target_confidences=tuple(told("target_confidences")),
+            target_entropies=tuple(told("target_entropies")),
             extra_entropy=fields["target_entropies"][n_accepted],
         ),
     )

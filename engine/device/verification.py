@@ -66,7 +66,7 @@ class Verification:
         self._runner = runner
         self._shelf = shelf
         self._n_tokens = runner.n_tokens
-        self._modes = modes
+        self.modes = modes
         self._spans = spans
         self._inputs: dict[VerifyShape, tuple[StaticInputs, Addressing]] = {}
 
@@ -96,6 +96,16 @@ class Verification:
         span.count(*self._runner.work(lengths, widths, n_logits=shape.width))
         return numbers
 
+    def warm_up(self, shape: VerifyShape, results: DraftResults) -> None:
+        """Capture for ``shape``, on padding alone."""
+        key = (self, shape, results)
+        if not self._shelf.is_capturing or self._shelf.holds(key):
+            return
+        inputs, addressing = self._parts(shape)
+        self._fill(inputs, [], shape)
+        inputs.send()
+        self._shelf.run(key, lambda: self._run(inputs, addressing, shape, results))
+
     def forget(self) -> None:
         """Let go of inputs whose functions were dropped."""
         self._inputs.clear()
@@ -111,7 +121,7 @@ class Verification:
             context_length=self.model.context_length,
             block_size=self.cache.block_size,
         )
-        mode = self._modes.choose(are_side_by_side=lie_side_by_side(tables, n_written))
+        mode = self.modes.choose(are_side_by_side=lie_side_by_side(tables, n_written))
         return VerifyShape(
             n_rows=n_rows,
             width=max(n_written),
@@ -142,9 +152,7 @@ class Verification:
             parts = self._inputs[shape] = (inputs, addressing)
         return parts
 
-    def _fill(
-        self, inputs: StaticInputs, tasks: Sequence[VerifyTask], shape: VerifyShape
-    ) -> None:
+    def _fill(self, inputs: StaticInputs, tasks: Sequence[VerifyTask], shape: VerifyShape) -> None:
         host, width = inputs.host, shape.width
         clear_addresses(inputs, self.cache)
         for name in ("newest_ids", "host_ids", "is_from_host", "n_drafted", "sources", "judged"):

@@ -16,7 +16,7 @@ class CompositeDrafter:
 
     def __init__(self, ngram: NgramDrafter, model: DraftModelDrafter) -> None:
         self._ngram = ngram
-        self._model = model
+        self._model = self.model = model
 
     def fits(self, n_positions: int) -> bool:
         return self._model.fits(n_positions)

@@ -10,6 +10,7 @@ import nvtx
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.kernel_recorder import KernelRecorder
 from engine.telemetry.kernel_trace import SpanBounds
+from engine.telemetry.sync_counter import SYNCS
 from engine.wire.events import Role, SpansMeasured
 from engine.wire.nsight import CAPTURE, DOMAIN
 
@@ -79,6 +80,7 @@ class Span:
         "gpu_start",
         "n_bytes",
         "n_flops",
+        "n_forwards",
         "name",
         "role",
         "start",
@@ -94,6 +96,7 @@ class Span:
         self.end: int | None = None  # on the emitter's raw clock, like start; None while open
         self.n_flops: int | None = None
         self.n_bytes: int | None = None
+        self.n_forwards = 1  # of a span that is one, or several in a graph
 
     def count(self, n_flops: int | None, n_bytes: int | None) -> None:
         """Note what the span's work amounts to, counted from shapes."""
@@ -211,6 +214,12 @@ class SpanRecorder:
                 gpu_ns=self._read_gpu(closed),
                 n_flops=tuple([span.n_flops for span in closed]),
                 n_bytes=tuple([span.n_bytes for span in closed]),
+                n_forwards=(
+                    tuple([span.n_forwards for span in closed])
+                    if any(span.n_forwards != 1 for span in closed)
+                    else ()
+                ),
+                n_syncs=None if self.gpu_timer is None else SYNCS.take(),
             )
         )
 

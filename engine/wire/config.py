@@ -70,6 +70,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
     device: str = "auto"
     dtype: str = "auto"  # bfloat16 on CUDA, float32 on the CPU
     packed: bool = True  # CPU: linear layers packed for narrow batches
+    graphs: bool = True  # CUDA: draft loop and verification captured as graphs
     n_threads: int | None = None  # CPU threads; None: torch's own choice
     calibrate: bool = True
     telemetry: bool = True  # host and GPU samples

@@ -294,6 +294,8 @@ class SpansMeasured(EventBase, frozen=True, kw_only=True, tag="SpansMeasured"):
     gpu_ns: tuple[int | None, ...]
     n_flops: tuple[int | None, ...]  # counted from shapes
     n_bytes: tuple[int | None, ...]
+    n_forwards: tuple[int, ...] = ()  # a graph may hold several; empty: one in each that is one
+    n_syncs: int | None = None  # times the host waited for the device's numbers; None on a CPU
 
 
 class KernelsRecorded(EventBase, frozen=True, kw_only=True, tag="KernelsRecorded"):
