@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +34,14 @@ class Outputs:
         ids = tokens["sequence_id"]
         self._tokens = tokens
         self._order = np.argsort(ids, kind="stable")
-        self._ids = ids[self._order]
+        firsts = np.flatnonzero(np.diff(ids[self._order], prepend=-1))
+        bounds = [*firsts.tolist(), len(ids)]
+        self._stretches = {
+            sequence_id: slice(first, end)
+            for sequence_id, (first, end) in zip(
+                ids[self._order[firsts]].tolist(), pairwise(bounds), strict=True
+            )
+        }
         self._token_ids = tokens["token_id"][self._order]
         self.sequences = dict(_sequences(snapshot))
         """The sequence of each prompt."""
@@ -48,8 +56,7 @@ class Outputs:
         return self._tokens.texts("text", rows)
 
     def _stretch(self, sequence_id: int) -> slice:
-        ends = np.searchsorted(self._ids, [sequence_id, sequence_id + 1]).tolist()
-        return slice(*ends)
+        return self._stretches.get(sequence_id, slice(0, 0))
 
 
 def align(outputs: Outputs, baseline: Outputs) -> dict[PromptKey, Aligned]:

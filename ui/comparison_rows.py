@@ -52,7 +52,7 @@ def comparison_rows(columns: Sequence[Column]) -> tuple[Row, ...]:
         _metric("draft_share", "time drafting", _plain("draft_share", ".1%", _NO_SPANS)),
         ("draft memory", "The draft's weights and the most its cache held.", _memory),
         ("outputs that differ", "Prompts whose output leaves the baseline's.",
-         lambda c: _outputs(c, has_baseline)),
+         lambda c: _outputs(c, columns)),
     )  # fmt: skip
     return tuple(
         Row(name, meaning, tuple(make(column) for column in columns))
@@ -147,13 +147,16 @@ def _memory(column: Column) -> Cell:
     return Cell(text=_size(facts.draft_bytes), why=why)
 
 
-def _outputs(column: Column, has_baseline: bool) -> Cell:
+def _outputs(column: Column, columns: Sequence[Column]) -> Cell:
+    baseline = next((each for each in columns if each.is_baseline), None)
+    if baseline is None:
+        return _missing("no session here decodes without a draft")
     if column.is_baseline:
         return Cell(text="–", why="It is the baseline.")
+    if column.is_sampled or baseline.is_sampled:
+        return _missing("sampled texts differ by chance")
     n = len(column.divergences)
-    if not n:
-        return _missing("no prompt in common" if has_baseline else "no baseline")
-    return Cell(text=f"{column.n_diverging:,} of {n:,}")
+    return Cell(text=f"{column.n_diverging:,} of {n:,}") if n else _missing("no prompt in common")
 
 
 def _size(n_bytes: int) -> str:

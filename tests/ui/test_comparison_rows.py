@@ -41,6 +41,16 @@ def test_what_is_missing_says_why() -> None:
     assert other["outputs that differ"].cells[1].why == "no prompt in common"
 
 
+def test_sampled_outputs_are_not_held_against_each_other() -> None:
+    script = EventScript()
+    script.sequence("ab")
+    script.step(drafted=2, accepted=2, text="xy")
+    script.finish()
+    warm = folded(with_settings(script.events, draft="small", gamma=2, temperature=0.8))
+    cells = rows_of(("warm", warm), ("plain", baseline()))["outputs that differ"].cells
+    assert cells[1] == Cell(text="n/a", why="sampled texts differ by chance")
+
+
 def test_memory_is_that_of_the_weights_and_the_cache() -> None:
     _, fast = rows_of(("fast", speculative()), ("plain", baseline()))["draft memory"].cells
     assert fast.text == "5 KiB"  # 4000 bytes of weights, at most one block of 1 KiB at once

@@ -7,6 +7,7 @@ from html import escape
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from sessions.comparability import comparison_notes
 from sessions.compare import Column, compare
 from sessions.findings import Severity
 from sessions.metric_catalog import CATALOG
@@ -35,11 +36,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``said`` has one entry per session: its findings, and what to mind in comparing it."""
+    """``said`` has one entry per session, its findings; ``notes`` are what to bear in mind."""
 
     names: tuple[str, ...]
     rows: tuple[Row, ...]
     said: tuple[tuple[Said, ...], ...]
+    notes: tuple[str, ...]
     fastest: str
 
 
@@ -99,7 +101,11 @@ class ComparisonPanel(Panel):
 
     def _html(self, digest: Comparison) -> str:
         theme = self.theme
-        parts = []
+        parts = [
+            f'<p style="margin:1px 0 1px 0"><span style="color:{theme.warning}">⚠</span> '
+            f"{escape(note)}</p>"
+            for note in digest.notes
+        ]
         for name, said in zip(digest.names, digest.said, strict=True):
             if said:
                 parts.append(f'<p style="margin:6px 0 1px 0"><b>{escape(name)}</b></p>')
@@ -136,6 +142,7 @@ def _compared(sessions: Sequence[tuple[str, Snapshot]]) -> Comparison:
         names=tuple(_heading(column) for column in columns),
         rows=comparison_rows(columns),
         said=tuple(_said(column) for column in columns),
+        notes=comparison_notes(sessions),
         fastest=fastest[0] if fastest and len(columns) > 1 else "",
     )
 
@@ -145,9 +152,7 @@ def _heading(column: Column) -> str:
 
 
 def _said(column: Column) -> tuple[Said, ...]:
-    notes = [Said("⚠", str(note)) for note in getattr(column, "notes", ())]
-    findings = [Said(_MARKS[each.severity], each.sentence) for each in column.findings]
-    return tuple(notes + findings)
+    return tuple(Said(_MARKS[each.severity], each.sentence) for each in column.findings)
 
 
 _COMPARED = SnapshotMemo(_compared)

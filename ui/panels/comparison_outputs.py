@@ -9,6 +9,7 @@ from itertools import zip_longest
 from PySide6.QtWidgets import QComboBox, QTextBrowser
 
 from sessions.aligned_outputs import Aligned, Outputs, PromptKey, align
+from sessions.comparability import is_sampled
 from sessions.run_facts import run_facts
 from ui.cells import mark_of
 from ui.moment import Moment, NamedSnapshot, View
@@ -68,6 +69,7 @@ class ComparedOutputs:
     chosen: int
     baseline: str
     besides: tuple[Beside, ...]
+    is_sampled: bool  # whether any of the texts was: then they part by chance
     n_parting: int  # prompts that any session parts on
 
 
@@ -130,6 +132,7 @@ class ComparisonOutputsPanel(Panel):
             chosen=chosen,
             baseline=base.name,
             besides=tuple(besides),
+            is_sampled=any(is_sampled(each.snapshot) for each in moment.others),
             n_parting=sum(n > 0 for n in parting),
         )
 
@@ -147,8 +150,9 @@ class ComparisonOutputsPanel(Panel):
             self.text.setHtml(html)
             bar.setValue(place)
         n, n_of = digest.n_parting, len(digest.choices)
+        why = " · sampled: by chance" if digest.is_sampled else ""
         self.noted.emit(
-            f"{n:,} of {n_of:,} prompts part" if n else f"all {n_of:,} prompts the same so far"
+            f"{n:,} of {n_of:,} prompts part{why}" if n else f"all {n_of:,} the same so far"
         )
 
     def _choose(self, row: int) -> None:

@@ -103,6 +103,16 @@ def test_it_says_which_is_fastest_and_redresses(qtbot: QtBot) -> None:
     panel.look.choose("dark")
 
 
+def test_what_sets_the_sessions_apart_is_said_first(qtbot: QtBot) -> None:
+    panel = shown(
+        ComparisonPanel, moment(("plain", baseline(("ab",))), ("fast", speculative())), qtbot
+    )
+    digest = panel.digested
+    assert isinstance(digest, Comparison)
+    assert any("prompts differ" in note for note in digest.notes)
+    assert panel.words.text().index("prompts differ") < panel.words.text().index("</p>")
+
+
 def test_before_the_first_step_there_is_nothing_to_compare() -> None:
     early, nothing = baseline(), SessionModel().snapshot()
     digest = ComparisonPanel.digest(moment(("a", nothing), ("b", nothing)), View())
