@@ -23,6 +23,14 @@ _ALONE_PX = 190
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """A value that holds until the next one, as a line; arrays [2 n - 1]."""
+
+    t_s: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class CacheOverTime:
     """One role's; arrays [n], one entry per event that changed the cache."""
 
@@ -30,6 +38,9 @@ class CacheOverTime:
     series: KvOverTime
     t_s: np.ndarray
     unfilled: np.ndarray  # share of the owned slots, NaN where none is owned
+    owned_line: Steps
+    reserved_line: Steps
+    unfilled_line: Steps  # per cent, where it is known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +83,7 @@ class KvMemoryPanel(Panel):
     def digest(moment: Moment, view: View) -> KvMemory | Empty | None:
         found = [(role, kv_over_time(moment.snapshot, role)) for role in (TARGET, DRAFT)]
         caches = tuple(
-            CacheOverTime(role, series, series.t_ns / 1e9, series.fragmentation)
+            _cache(role, series)
             for role, series in found
             if series is not None and len(series.t_ns)
         )
@@ -97,17 +108,16 @@ class KvMemoryPanel(Panel):
 
     def draw(self, digest: KvMemory) -> None:
         theme = self.theme
-        blocks, unfilled = [], []
+        blocks: list[StripLine] = []
+        unfilled: list[StripLine] = []
         for cache in digest.caches:
             name = _NAMES[cache.role]
             colour, style = theme.role(name), _STYLES[cache.role]
-            blocks.append(_stepped(name, cache.t_s, cache.series.n_owned, colour, style))
-            is_known = np.isfinite(cache.unfilled)
-            shares = 100 * cache.unfilled[is_known]
-            unfilled.append(_stepped(name, cache.t_s[is_known], shares, colour, style))
-        one = digest.caches[0]
-        spare = (one.t_s, one.series.n_reserved, theme.expected, Qt.PenStyle.DotLine)
-        blocks.append(_stepped("contiguous", *spare))
+            for lines, line in ((blocks, cache.owned_line), (unfilled, cache.unfilled_line)):
+                lines.append(StripLine(name, line.t_s, line.values, colour, style))
+        spare = digest.caches[0].reserved_line
+        dots = Qt.PenStyle.DotLine
+        blocks.append(StripLine("contiguous", spare.t_s, spare.values, theme.expected, dots))
         self.blocks.set_lines(blocks, n_labelled=0)
         self.unfilled.set_lines(unfilled, n_labelled=0)
         metrics = QFontMetricsF(interface_font(CAPTION))
@@ -184,11 +194,22 @@ def _sign(glyph: str, colour: str) -> str:
     return f'<span style="color:{colour}">{glyph}{glyph}</span> '
 
 
-def _stepped(
-    name: str, t_s: np.ndarray, values: np.ndarray, colour: str, style: Qt.PenStyle
-) -> StripLine:
-    """A value holds until the next one."""
-    return StripLine(name, np.repeat(t_s, 2)[1:], np.repeat(values, 2)[:-1], colour, style)
+def _cache(role: int, series: KvOverTime) -> CacheOverTime:
+    t_s, unfilled = series.t_ns / 1e9, series.fragmentation
+    is_known = np.isfinite(unfilled)
+    return CacheOverTime(
+        role=role,
+        series=series,
+        t_s=t_s,
+        unfilled=unfilled,
+        owned_line=_stepped(t_s, series.n_owned),
+        reserved_line=_stepped(t_s, series.n_reserved),
+        unfilled_line=_stepped(t_s[is_known], 100 * unfilled[is_known]),
+    )
+
+
+def _stepped(t_s: np.ndarray, values: np.ndarray) -> Steps:
+    return Steps(np.repeat(t_s, 2)[1:], np.repeat(values, 2)[:-1])
 
 
 def _mib(n_bytes: int) -> str:

@@ -36,7 +36,7 @@ from ui.theme import CAPTION, Theme, interface_font, mixed
 
 NONE = "none"
 MODES: tuple[Mode, ...] = ("exact", "document")
-_WIDE_PX = 430
+_WIDE_PX = 510
 _DIAGONAL, _DOTTED = 1, 2
 _SHARED = (
     "lookahead_kv", "verify_buffers", "activations", "cuda_context", "cuda_graphs", "padding",
@@ -148,6 +148,7 @@ class MemoryForm(QWidget):
         self._make_fields()
         self.problem, self.words, self.parts = QLabel(), QLabel(), QLabel()
         self.parts.setFont(interface_font(CAPTION))
+        self.parts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.parts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for label in (self.problem, self.words):
             label.setWordWrap(True)
@@ -245,8 +246,9 @@ class MemoryForm(QWidget):
         theme, plan = self._look.theme, self.plan
         self.problem.setStyleSheet(f"color: {theme.warning}")
         self.problem.setVisible(plan is None)
-        for widget in (self.plot, self.words, self.parts):
+        for widget in (self.plot, self.words):
             widget.setVisible(plan is not None)
+        self.parts.setVisible(plan is not None and self._has_room)
         if plan is not None:
             self._draw(plan, inputs)
         self.found.emit(finding(plan) if plan is not None else "")
@@ -259,6 +261,12 @@ class MemoryForm(QWidget):
         direction = QBoxLayout.Direction
         is_wide = self.width() >= _WIDE_PX
         self._layout.setDirection(direction.LeftToRight if is_wide else direction.TopToBottom)
+        self.parts.setVisible(self.plan is not None and self._has_room)
+
+    @property
+    def _has_room(self) -> bool:
+        """For the list of parts beneath the bars, which tell the same when pointed at."""
+        return self.width() < _WIDE_PX or self.height() > 420
 
     def _draw(self, plan: MemoryPlan, inputs: MemoryInputs) -> None:
         theme, device = self._look.theme, find_device(inputs.device)

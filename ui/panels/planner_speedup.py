@@ -34,7 +34,7 @@ from ui.theme import CAPTION, Theme, interface_font
 MOST_GAMMA = 64
 _CURVE_TO = 16
 _TABLE_GAMMAS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
-_WIDE_PX = 430
+_WIDE_PX = 470
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +120,7 @@ class SpeedupForm(QWidget):
         self.plot.set_read_out(self._read)
         self.table = QLabel()
         self.table.setFont(interface_font(CAPTION))
+        self.table.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.table.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         left = QVBoxLayout()
         left.addLayout(self._form)

@@ -68,8 +68,8 @@ class PartBars(HomePlot):
         self.getPlotItem().getAxis("left").setTicks([ticks])
         self._write_totals()
         most = max([bar.total for bar in bars], default=1.0)
-        self._draw_limit(limit, limit_name)
         top = ceiling(1.12 * max(most, limit or 0.0))
+        self._draw_limit(limit, limit_name, is_left=(limit or 0.0) < top / 2)
         self.set_home((0.0, top), (-0.6, len(bars) - 0.4 + (0.5 if limit is not None else 0.0)))
 
     def _write_totals(self) -> None:
@@ -86,7 +86,7 @@ class PartBars(HomePlot):
                 words.setColor(QColor(self.theme.text))
                 words.setPos(total, len(self.shown) - 1 - row)
 
-    def _draw_limit(self, limit: float | None, name: str) -> None:
+    def _draw_limit(self, limit: float | None, name: str, *, is_left: bool) -> None:
         self.limit.setVisible(limit is not None)
         self.limit_words.setVisible(limit is not None)
         if limit is None:
@@ -95,6 +95,7 @@ class PartBars(HomePlot):
         self.limit.setPen(pg.mkPen(self.theme.text, width=1, style=Qt.PenStyle.DashLine))
         self.limit_words.setText(name)
         self.limit_words.setColor(QColor(self.theme.dim))
+        self.limit_words.setAnchor((0, 0) if is_left else (1, 0))
         self.limit_words.setPos(limit, len(self.shown) + 0.1)
 
     def _read(self, x: float, y: float) -> str:
