@@ -272,8 +272,7 @@ class MemoryForm(QWidget):
         theme, device = self._look.theme, find_device(inputs.device)
         limit = None if device is None else to_gib(device.memory_bytes or 0)
         shown = bars(plan, theme)
-        name = inputs.device.removeprefix("NVIDIA ")
-        self.plot.show_bars(shown, limit=limit, limit_name=f"{name} {limit or 0:.0f} GiB")
+        self.plot.show_bars(shown, limit=limit, limit_name=f"{limit or 0:.0f} GiB")
         components = plan.need.components()
         self.plot.set_columns(
             {
