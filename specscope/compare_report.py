@@ -17,16 +17,14 @@ def print_comparison(
 ) -> None:
     """The table, what sets the sessions apart besides their drafts, where outputs part, and the
     findings of each session."""
-    table = Table(
-        title="The baseline first, then by tokens per second (prefill and calibration apart)",
-        title_justify="left",
-    )
+    table = Table(title="The baseline first, then by tokens per second", title_justify="left")
     table.add_column("")
     for column in columns:
         table.add_column(_heading(column), justify="right", overflow="fold")
     for name, cells in _rows(columns):
         table.add_row(name, *cells)
     console.print(table)
+    console.print(Text("Tokens per second leave out prefill and calibration.", style="dim"))
     for note in notes:
         console.print(Text.assemble(("note: ", "bold"), note))
     for column in columns:
