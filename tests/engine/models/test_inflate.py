@@ -28,7 +28,7 @@ TARGET_SHAPE = shape(
     vocab_size=5000, has_tied_embeddings=False,
 )  # fmt: skip
 DRAFT_SHAPE = shape(  # stored in bfloat16, its keys not shared
-    n_layers=2, hidden_size=1024, n_heads=8, n_kv_heads=8, head_dim=128, intermediate_size=800,
+    n_layers=2, hidden_size=1280, n_heads=8, n_kv_heads=8, head_dim=128, intermediate_size=800,
     vocab_size=4100, has_tied_embeddings=True,
 )  # fmt: skip
 
