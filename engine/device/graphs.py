@@ -68,25 +68,28 @@ class CudaGraphs:
                 self._pool = cuda.graph_pool_handle()
             current = cuda.current_stream()
             self._stream.wait_stream(current)
-            # Entered here as well: a capture that fails does not leave torch's own context.
-            with cuda.stream(self._stream):
-                for _ in range(N_WARM_UPS):
-                    function()
-                self._stream.synchronize()
-                graph = cuda.CUDAGraph()
-                with (
-                    self._gate.capturing(),
-                    cuda.graph(
-                        graph,
-                        pool=self._pool,
-                        stream=self._stream,
-                        capture_error_mode="thread_local",
-                    ),
-                ):
-                    outputs = function()
-            current.wait_stream(self._stream)
+            try:
+                # Entered here as well: a capture that fails does not leave torch's own context.
+                with cuda.stream(self._stream):
+                    graph, outputs = self._record(function)
+            finally:
+                current.wait_stream(self._stream)
         self._graphs.append(graph)
         return Replay(graph.replay, outputs)
+
+    def _record(self, function: Callable[[], Any]) -> tuple[Any, Any]:
+        for _ in range(N_WARM_UPS):
+            function()
+        self._stream.synchronize()
+        graph = self._cuda.CUDAGraph()
+        with (
+            self._gate.capturing(),
+            self._cuda.graph(
+                graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"
+            ),
+        ):
+            outputs = function()
+        return graph, outputs
 
     def drop(self) -> None:
         """See GraphBackend."""

@@ -218,9 +218,16 @@ def _varlen_attn() -> Callable[..., Any]:
 
 
 def _table_keyword(function: Callable[..., Any]) -> str:
-    """What the block tables are called; it differs between releases."""
+    """What the block tables are called; it differs between releases.
+
+    Raises:
+        NotImplementedError: the release has none.
+    """
     parameters = inspect.signature(function).parameters
-    return next((name for name in ("block_table", "page_table") if name in parameters), "")
+    for name in ("block_table", "page_table"):
+        if name in parameters:
+            return name
+    raise NotImplementedError("this release of torch has none")
 
 
 def _activate_newer_kernels() -> bool:

@@ -1,0 +1,111 @@
+"""Attention in place: what it asks of torch, which modes are taken, and the fallback."""
+
+from typing import Any
+
+import pytest
+import torch
+
+import engine.kv.pool_attention as pool_attention
+from engine.kv.pool_attention import GATHER, PAGED, RUNS, PoolModes, find_modes
+
+CPU = torch.device("cpu")
+HEADS = {"n_heads": 4, "n_kv_heads": 2, "head_dim": 8, "block_size": 16}
+
+
+def varlen(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    cu_seq_q: torch.Tensor,
+    cu_seq_k: torch.Tensor | None,
+    max_q: int,
+    max_k: int,
+    *,
+    scale: float,
+    window_size: tuple[int, int],
+    enable_gqa: bool,
+    seqused_k: torch.Tensor,
+    block_table: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """What torch's function is documented to do, row by row: causal from the bottom right."""
+    rows = []
+    for row, n_used in enumerate(seqused_k.tolist()):
+        first, last = cu_seq_q[row : row + 2].tolist()
+        if block_table is not None:
+            keys, values = (pool[block_table[row].long()].flatten(0, 1) for pool in (key, value))
+        else:
+            assert cu_seq_k is not None
+            start = int(cu_seq_k[row])
+            keys, values = key[start:], value[start:]
+        n_groups = query.shape[1] // keys.shape[1]
+        assert enable_gqa == (n_groups > 1)
+        keys, values = (
+            each[:n_used].repeat_interleave(n_groups, 1).transpose(0, 1) for each in (keys, values)
+        )
+        scores = query[first:last].transpose(0, 1) @ keys.transpose(1, 2) * scale
+        places = torch.arange(n_used)
+        newest = torch.arange(n_used - (last - first), n_used)[:, None]
+        hidden = places > newest
+        if window_size[0] >= 0:
+            hidden |= places < newest - window_size[0]
+        weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+        rows.append((weights @ values).transpose(0, 1))
+    return torch.cat(rows)
+
+
+def without_tables(*args: Any, **kwargs: Any) -> torch.Tensor:
+    if kwargs.pop("block_table", None) is not None:
+        raise RuntimeError("Paged KV cache block size must be divisible by 256.")
+    return varlen(*args, **kwargs)
+
+
+def broken(*args: Any, **kwargs: Any) -> torch.Tensor:
+    return varlen(*args, **kwargs) + 1.0
+
+
+def use(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_attention, "_varlen_attn", lambda: function)
+    monkeypatch.setattr(pool_attention, "_activate_newer_kernels", lambda: False)
+
+
+def find() -> PoolModes:
+    return find_modes(CPU, torch.float32, **HEADS)
+
+
+def test_block_tables_where_the_device_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_attention, "_table_keyword", lambda function: "block_table")
+    use(varlen, monkeypatch)
+    modes = find()
+    assert modes.sentence == "attention reads blocks of 16 in float32 by block tables"
+    assert modes.choose(are_side_by_side=False) == PAGED
+
+
+def test_side_by_side_where_there_are_no_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_attention, "_table_keyword", lambda function: "block_table")
+    use(without_tables, monkeypatch)
+    modes = find()
+    assert "divisible by 256" in modes.sentence
+    assert modes.choose(are_side_by_side=True) == RUNS
+    assert modes.choose(are_side_by_side=False) == GATHER
+
+
+def test_wrong_numbers_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(broken, monkeypatch)
+    modes = find()
+    assert modes.sentence.startswith("attention gathers the context: its numbers are off by 1")
+    assert modes.choose(are_side_by_side=True) == GATHER
+
+
+def test_a_cpu_gathers() -> None:
+    assert find().choose(are_side_by_side=True) == GATHER
+
+
+def test_newer_kernels_are_let_go_of_when_they_do_not_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use(without_tables, monkeypatch)
+    restored: list[bool] = []
+    monkeypatch.setattr(pool_attention, "_activate_newer_kernels", lambda: True)
+    monkeypatch.setattr(pool_attention, "_restore_kernels", lambda: restored.append(True))
+    find()
+    assert restored == [True]
