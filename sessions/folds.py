@@ -190,7 +190,11 @@ def fold_spans(events: Sequence[SpansMeasured], tables: Tables) -> None:
     spans = tables["spans"]
     lengths = ints(len(event.names) for event in events)
     n = int(lengths.sum())
-    heads: Columns = {**stamps(events), "step": ints(event.step for event in events)}
+    heads: Columns = {
+        **stamps(events),
+        "step": ints(event.step for event in events),
+        "n_syncs": ints(or_missing_count(event.n_syncs) for event in events),
+    }
     spans.append(
         n,
         **repeated(heads, lengths),
@@ -200,6 +204,9 @@ def fold_spans(events: Sequence[SpansMeasured], tables: Tables) -> None:
         gpu_ns=flat_or_missing((event.gpu_ns for event in events), n),
         n_flops=flat_or_missing((event.n_flops for event in events), n),
         n_bytes=flat_or_missing((event.n_bytes for event in events), n),
+        n_forwards=flat(
+            (event.n_forwards or (1,) * len(event.names) for event in events), np.int32, n
+        ),
         name=flat_codes((event.names for event in events), spans.pool.__getitem__, n),
     )
 

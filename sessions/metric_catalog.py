@@ -116,6 +116,14 @@ METRICS = (
         False,
     ),
     Metric(
+        "syncs_per_step",
+        "waits per step",
+        "",
+        "transfers to the host / engine steps",
+        "How often in a step the host waits for the device's numbers; none on a CPU.",
+        False,
+    ),
+    Metric(
         "draft_share",
         "draft share",
         "",

@@ -120,6 +120,7 @@ _SAME_LENGTHS: dict[type[Any], Callable[[Any], bool]] = {
         == len(e.gpu_ns)
         == len(e.n_flops)
         == len(e.n_bytes)
+        and len(e.n_forwards) in (0, len(e.names))
     ),
     KernelsRecorded: lambda e: (
         len(e.names)

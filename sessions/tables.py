@@ -201,6 +201,8 @@ TABLE_COLUMNS: dict[str, dict[str, Kind]] = {
         "gpu_ns": INT,
         "n_flops": INT,
         "n_bytes": INT,
+        "n_forwards": COUNT,  # in a graph there may be several
+        "n_syncs": COUNT,  # of the whole step, missing on a CPU
         "name": TEXT,
     },
     "kernels": {

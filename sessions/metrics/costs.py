@@ -77,14 +77,16 @@ def _from_spans(snapshot: Snapshot, selection: Selection) -> MeasuredCosts | Non
     selected = without_steps(selection.span_rows(snapshot), spans["step"], profiled_steps(snapshot))
     names, span_steps = spans["name"][selected], spans["step"][selected]
     gpu_ns, host_ns = spans["gpu_ns"][selected], spans["host_ns"][selected]
+    n_forwards = spans["n_forwards"][selected]  # a captured draft is one span of several
 
     def of_alike(name: str) -> tuple[Array, Array]:
-        """Width and ns of each span of that name in a step of the commonest kind."""
+        """Width, and ns of a forward, of each span of that name in a step of the commonest kind."""
         rows = np.flatnonzero(names == spans.code(name))
         place = np.searchsorted(steps, span_steps[rows]).clip(max=len(steps) - 1)
         is_one = (steps[place] == span_steps[rows]) & is_alike[place]
         rows, place = rows[is_one], place[is_one]
-        return widths[place], np.where(gpu_ns[rows] == MISSING_INT, host_ns[rows], gpu_ns[rows])
+        ns = np.where(gpu_ns[rows] == MISSING_INT, host_ns[rows], gpu_ns[rows])
+        return widths[place], ns / n_forwards[rows]
 
     verify_widths, verify_ns = of_alike("verify")
     found = np.flatnonzero(np.bincount(verify_widths)).tolist()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sessions.columns import MISSING_COUNT
 from sessions.kv_map import kv_map
 from sessions.metrics.costs import measured_costs
 from sessions.metrics.counts import count
@@ -47,6 +48,7 @@ def summarise(
         "c": costs.c if costs else None,
         "verify_width_cost": costs.v(length + 1) if costs and length is not None else None,
         "overhead_share": split.overhead_share if split else None,
+        "syncs_per_step": _syncs_per_step(snapshot, selection),
         "draft_share": split.share(split.draft_ns) if split else None,
         "verify_share": split.share(split.verify_ns) if split else None,
         "decode_s": time.step_ns / 1e9 if time else None,
@@ -71,3 +73,12 @@ def summarise(
         "kv_fragmentation": cache.fragmentation if cache else None,
         "n_missing_events": int(np.sum(snapshot.gaps["n_missing"])) if is_whole else None,
     }
+
+
+def _syncs_per_step(snapshot: Snapshot, selection: Selection) -> float | None:
+    """Waits of the host for the device, of the engine's steps; None on a CPU."""
+    spans = snapshot.spans
+    rows = selection.span_rows(snapshot)
+    n_syncs = spans["n_syncs"][rows][spans["name"][rows] == spans.code("step")]
+    n_syncs = n_syncs[n_syncs != MISSING_COUNT]
+    return float(n_syncs.mean()) if len(n_syncs) else None

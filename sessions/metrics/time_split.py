@@ -92,7 +92,7 @@ def time_split(
     return TimeSplit(
         clock=clock,
         n_steps=len(step_rows),
-        n_draft_forwards=int(np.count_nonzero(names == spans.code("draft_forward"))),
+        n_draft_forwards=int(spans["n_forwards"][rows][names == spans.code("draft_forward")].sum()),
         draft_forward_ns=total("draft_forward"),
         draft_rest_ns=draft_ns - total("draft_forward"),
         verify_ns=verify_ns,

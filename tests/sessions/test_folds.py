@@ -112,6 +112,20 @@ def test_spans_say_what_was_not_measured() -> None:
     assert spans["gpu_ns"].tolist() == [MISSING_INT, 4]
     assert spans["n_bytes"].tolist() == [MISSING_INT] * 2
     assert spans["ordinal"].tolist() == [0, 0]
+    assert spans["n_forwards"].tolist() == [1, 1]
+    assert spans["n_syncs"].tolist() == [MISSING_COUNT] * 2
+
+
+def test_a_captured_draft_says_how_many_forwards_it_holds() -> None:
+    event = SpansMeasured(
+        ordinal=0, t_ns=9, step=3,
+        names=("step", "draft_forward"), roles=(None, Role.DRAFT), start_ns=(1, 2),
+        host_ns=(7, 3), gpu_ns=(6, 4), n_flops=(None, 10), n_bytes=(None, 10),
+        n_forwards=(1, 4), n_syncs=1,
+    )  # fmt: skip
+    spans = snapshot_of([event]).spans
+    assert spans["n_forwards"].tolist() == [1, 4]
+    assert spans["n_syncs"].tolist() == [1, 1]
 
 
 def test_a_verdict_needs_no_proposal() -> None:

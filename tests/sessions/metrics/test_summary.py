@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.wire.events import CalibrationMeasured, EngineState
+from engine.wire.events import CalibrationMeasured, EngineState, SpansMeasured
 from sessions.findings import find
 from sessions.metric_catalog import CATALOG
 from sessions.metrics.selection import Selection
@@ -94,3 +94,16 @@ def test_no_session_at_no_moment_divides_by_nothing(
             assert all(map(math.isfinite, finding.values.values()))
     answer = gamma_what_if(snapshot)
     assert answer is None or math.isfinite(answer.best.tokens_per_second)
+
+
+def test_waits_for_the_device_are_averaged_over_steps() -> None:
+    def measured(ordinal: int, n_syncs: int | None) -> SpansMeasured:
+        nothing = (None, None)
+        return SpansMeasured(
+            ordinal=ordinal, t_ns=ordinal * 100 + 50, step=ordinal, names=("step", "draft"),
+            roles=nothing, start_ns=(ordinal * 100,) * 2, host_ns=(10, 5), gpu_ns=(9, 4),
+            n_flops=nothing, n_bytes=nothing, n_syncs=n_syncs,
+        )  # fmt: skip
+
+    assert summarise(snapshot_of([measured(0, 1), measured(1, 2)]))["syncs_per_step"] == 1.5
+    assert summarise(snapshot_of([measured(0, None)]))["syncs_per_step"] is None

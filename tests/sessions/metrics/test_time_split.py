@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from engine.wire.events import (
     CalibrationMeasured,
@@ -50,6 +51,13 @@ def test_the_parts_make_the_step() -> None:
     assert split.whole_ns == 200
     assert split.overhead_share == pytest.approx((200 - 40 - 80) / 200)
     assert split.share(split.draft_ns) == pytest.approx(0.3)
+
+
+def test_the_forwards_of_a_captured_draft_are_counted() -> None:
+    measured = replace(spans(0, 0, ordinal=0), n_forwards=(1, 1, 3, 1, 1, 1, 1))
+    split = time_split(snapshot_of([measured]))
+    assert split is not None
+    assert split.n_draft_forwards == 4
 
 
 def test_the_devices_clock_is_used_where_every_span_has_it() -> None:
