@@ -11,6 +11,8 @@ WAY_NAMES = {
     "transformers_assisted": "transformers, assisted",
     "plain": "SpecScope, plain",
     "speculative": "SpecScope, speculative",
+    "plain_eager": "SpecScope, plain, without graphs",
+    "speculative_eager": "SpecScope, speculative, without graphs",
 }
 
 
@@ -22,6 +24,7 @@ def print_report(suite: str, result: dict[str, Any], console: Console) -> None:
         "events": _events,
         "claims": _claims,
         "sessions": _sessions,
+        "ui": _ui,
     }
     reports[suite](result, console)
 
@@ -137,6 +140,26 @@ def _sessions(result: dict[str, Any], console: Console) -> None:
             "met" if figure["is_met"] else "MISSED",
             figure["about"],
         )
+    console.print(table)
+
+
+def _ui(result: dict[str, Any], console: Console) -> None:
+    names = {
+        "start_s": "from the command to a painted start page, s",
+        "first_paint_s": f"first picture of {result['n_draft_tokens']:,} draft tokens, s",
+        "frame_p95_ms": "frame, 95th percentile: panning, zooming, playing at 10x, ms",
+        "heartbeat_gap_ms": "longest gap between frames under 2,000 steps/s, ms",
+        "rss_growth_mb": "memory grown under them beside the tables, MB",
+        "n_lost": "steps lost under them",
+        "beside_cost": "tokens/s that the window costs a run beside it, share",
+    }
+    table = Table(title="The window, offscreen", title_justify="left")
+    table.add_column("")
+    for column in ("measured", "at most", ""):
+        table.add_column(column, justify="right")
+    for key, verdict in result["verdicts"].items():
+        mark = "holds" if verdict["holds"] else "missed"
+        table.add_row(names[key], f"{verdict['value']:.4g}", f"{verdict['limit']:g}", mark)
     console.print(table)
 
 

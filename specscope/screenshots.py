@@ -35,6 +35,7 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
     from PySide6.QtWidgets import QApplication
 
     from specscope.app import make_application, make_window
+    from sessions.playhead import resting_points
     from ui.layouts import PRESETS
     from ui.preferences import Preferences
 
@@ -47,7 +48,7 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
         """Until everything has been taken in and drawn."""
         deadline = time.monotonic() + _PATIENCE_S
         n_quiet = 0
-        while n_quiet < 12 and time.monotonic() < deadline:
+        while n_quiet < 40 and time.monotonic() < deadline:
             window.clock.tick()
             QApplication.processEvents()
             waits = any(not each.session.is_over for each in window.controller.sessions)
@@ -69,6 +70,11 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
     shoot("start")
     if paths:
         window.open_sessions(paths)
+        settle()
+        for session in window.controller.sessions:
+            points = resting_points(session.newest())
+            if len(points):  # not at the very end, where the caches are empty again
+                session.playhead.scrub(int(points[(len(points) * 9) // 10]))
         for preset in PRESETS:
             window.lay_out(preset.key, is_fresh=True)
             shoot(preset.key)

@@ -21,6 +21,7 @@ N_DRAFT_TOKENS = 1_000_000
 FEED_STEPS_PER_S = 2_000
 FEED_S = 60.0
 _SETTLED_S = 10.0
+_N_BESIDE = 4  # prompts
 _SIZE = (1720, 1050)
 
 LIMITS: Mapping[str, float] = {
@@ -30,12 +31,17 @@ LIMITS: Mapping[str, float] = {
     "heartbeat_gap_ms": 200.0,
     "rss_growth_mb": 50.0,
     "n_lost": 0,
+    "beside_cost": 0.05,
 }
 """What each figure may be at most."""
 
 
 def run_window_bench(
-    *, n_draft_tokens: int = N_DRAFT_TOKENS, feed_s: float = FEED_S, say: Callable[[str], None]
+    *,
+    n_draft_tokens: int = N_DRAFT_TOKENS,
+    feed_s: float = FEED_S,
+    n_rounds: int = 3,
+    say: Callable[[str], None],
 ) -> dict[str, Any]:
     """All cases; figures by name, each with its limit and whether it holds."""
     figures: dict[str, Any] = {}
@@ -49,6 +55,7 @@ def run_window_bench(
         figures |= _child("frames", str(path))
         say(f"taking in {FEED_STEPS_PER_S:,} steps a second for {feed_s:g} s")
         figures |= _child("feed", str(feed_s))
+    figures |= _beside(n_rounds, say)
     verdicts = {
         name: {"value": figures[name], "limit": limit, "holds": figures[name] <= limit}
         for name, limit in LIMITS.items()
@@ -62,6 +69,23 @@ def _start() -> dict[str, Any]:
     result = _child("start")
     return {**result, "start_s": result["painted_unix_s"] - result["begun_unix_s"],
             "process_s": time.perf_counter() - begun}  # fmt: skip
+
+
+def _beside(n_rounds: int, say: Callable[[str], None]) -> dict[str, Any]:
+    """What the window beside a run costs in tokens per second: off and on in turn, the engine
+    kept to one thread."""
+    speeds: dict[str, list[float]] = {"off": [], "on": []}
+    for number in range(n_rounds):
+        for mode in speeds if number % 2 == 0 else reversed(speeds):
+            say(f"a run with the window {mode}, round {number + 1} of {n_rounds}")
+            speeds[mode].append(_child("beside", mode)["tokens_per_second"])
+    costs = [1 - on / off for on, off in zip(speeds["on"], speeds["off"], strict=True)]
+    return {
+        "beside_cost": float(np.median(costs)),
+        "beside_cost_lowest": min(costs),
+        "beside_cost_highest": max(costs),
+        "beside_tokens_per_second": speeds,
+    }
 
 
 def _child(case: str, *arguments: str) -> dict[str, Any]:
@@ -207,6 +231,51 @@ def _case_feed(seconds: str) -> dict[str, Any]:
     }
 
 
+def _case_beside(mode: str) -> dict[str, Any]:
+    """A run of the bundled pair, with the window that shows it or with nobody looking."""
+    from engine.wire.config import RunConfig
+    from sessions.metrics.over_time import tokens_per_second
+    from specscope.wiring import LocalWorkshop
+    from ui.run_order import OrderedPrompt, RunOrder
+
+    workshop = LocalWorkshop()
+    prompts = [OrderedPrompt(text) for text in workshop.prompts()["code"][:_N_BESIDE]]
+    config = RunConfig(n_threads=1, max_new_tokens=160, ignore_eos=True)
+    order = RunOrder(configs=(config,), prompts=tuple(prompts), is_recorded=False)
+    if mode == "on":
+        snapshot = _run_in_window(order)
+    else:
+        run = workshop.start(order)
+        while (started := run.next_session()) is None and not run.problem:
+            time.sleep(0.01)
+        assert started is not None, run.problem
+        while not started.session.is_over:
+            if not started.session.advance(5.0):
+                time.sleep(0.02)
+        snapshot = started.session.snapshot()
+        run.close()
+    return {"tokens_per_second": tokens_per_second(snapshot)}
+
+
+def _run_in_window(order: Any) -> Any:
+    from specscope.app import make_application
+
+    application = make_application()
+    window = _window()
+    window.show()
+    window.run(order)
+    controller = window.controller
+    while controller.is_running:
+        at = time.perf_counter()
+        window.clock.tick()
+        application.processEvents()
+        time.sleep(max(0.0, 0.033 - (time.perf_counter() - at)))
+    assert controller.shown is not None, window.banner.text
+    snapshot = controller.shown.newest()
+    _end(window)
+    return snapshot
+
+
 class _PacedSource:
     """Events that become due as time passes, so many steps a second."""
 
@@ -266,6 +335,7 @@ def _main() -> None:
     case, *arguments = sys.argv[1:]
     cases: dict[str, Callable[..., dict[str, Any]]] = {
         "start": _case_start, "make": _case_make, "frames": _case_frames, "feed": _case_feed,
+        "beside": _case_beside,
     }  # fmt: skip
     print(json.dumps(cases[case](*arguments)), flush=True)
 

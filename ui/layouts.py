@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,14 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], preset: Prese
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
             dock.hide()
     _size(window, docks, preset.tree, window.width(), window.height())
+    _show_tabs(window)
+
+
+def _show_tabs(window: QMainWindow) -> None:
+    """Qt takes tab bars of an earlier arrangement again, and leaves them hidden."""
+    for bar in window.findChildren(QTabBar):
+        if bar.parent() is window and bar.count() > 1:
+            bar.show()
 
 
 def save_arrangement(window: QMainWindow) -> str:
@@ -129,7 +137,9 @@ def save_arrangement(window: QMainWindow) -> str:
 
 def restore_arrangement(window: QMainWindow, text: str) -> bool:
     """Whether the text was an arrangement of these docks."""
-    return window.restoreState(QByteArray.fromBase64(text.encode("ascii", "replace")))
+    is_restored = window.restoreState(QByteArray.fromBase64(text.encode("ascii", "replace")))
+    _show_tabs(window)
+    return is_restored
 
 
 def _first(tree: Split | Tabs) -> str:

@@ -15,22 +15,25 @@ from specscope.engine_options import draft_option, engine_options, make_config
 from specscope.headless import EXIT_BAD_INPUT, EXIT_FAILED, RunFailed
 from specscope.prompts import read_prompts
 from specscope.session_bench import N_DRAFT_TOKENS, N_RANGES, run_session_bench
+from specscope.window_bench import FEED_S, run_window_bench
 
 DEFAULT_PROMPTS = "code.jsonl"
 SESSIONS = "sessions"
+UI = "ui"
 _SMALL = 50
 
 
 @click.command()
 @click.option(
     "--suite",
-    type=click.Choice([*SUITES, SESSIONS]),
+    type=click.Choice([*SUITES, SESSIONS, UI]),
     default="decoding",
     show_default=True,
     help="decoding: ours against transformers, plain and speculative. cache: paged against "
     "contiguous. events: the cost of writing every event. claims: published claims about an "
     "H100, as far as they can be measured here. sessions: recording, opening and "
-    "exporting, a session of a million draft tokens among them.",
+    "exporting, a session of a million draft tokens among them. ui: the window, offscreen: start, "
+    "frames, a flood of steps, and what it costs beside a run.",
 )
 @click.option(
     "--prompts",
@@ -42,7 +45,7 @@ _SMALL = 50
     "--limit", type=click.IntRange(1), default=10, show_default=True, help="Prompts used."
 )
 @click.option("--rounds", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--small", is_flag=True, help="sessions only: a fiftieth of the size.")
+@click.option("--small", is_flag=True, help="sessions and ui: a fiftieth of the size.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @draft_option
 @engine_options
@@ -75,6 +78,14 @@ def bench(
                     n_draft_tokens=N_DRAFT_TOKENS // (_SMALL if small else 1),
                     n_ranges=N_RANGES // (_SMALL if small else 1),
                     progress=status.update,
+                )
+            elif suite == UI:
+                scale = _SMALL if small else 1
+                result = run_window_bench(
+                    n_draft_tokens=N_DRAFT_TOKENS // scale,
+                    feed_s=FEED_S / scale,
+                    n_rounds=rounds,
+                    say=status.update,
                 )
             else:
                 settings = BenchmarkSettings(
