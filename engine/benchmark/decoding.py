@@ -1,5 +1,5 @@
-"""Four ways of decoding the same prompts, in turn: transformers plain and assisted, ours plain and
-speculative. Compared pair by pair, and token by token."""
+"""Ways of decoding the same prompts, in turn: transformers plain and assisted, ours plain and
+speculative; on CUDA ours without graphs besides. Compared pair by pair, and token by token."""
 
 import statistics
 from collections.abc import Callable
@@ -23,6 +23,8 @@ HALF_TIE_MARGIN = 0.25
 """The same of logits made in half precision, whose steps are that coarse near 16 to 32."""
 
 WAYS = ("transformers_plain", "transformers_assisted", "plain", "speculative")
+EAGER_WAYS = ("plain_eager", "speculative_eager")
+"""On CUDA, besides the captured ones: every kernel launched by itself."""
 
 
 def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict[str, Any]:
@@ -42,10 +44,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         raise ConfigError("The benchmark decodes one prompt at a time to its end: no stop, batch 1")
     pair = load_pair(config, progress=progress)
     parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
-    ours = {
-        "plain": OurSide(msgspec.structs.replace(config, draft="none", calibrate=False), parts),
-        "speculative": OurSide(msgspec.structs.replace(config, calibrate=False), parts),
-    }
+    ours = {way: OurSide(settings, parts) for way, settings in our_ways(config, pair.target.device)}
     progress("loading the models again, as transformers runs them")
     theirs = _transformers_side(config, pair)
     prompt_ids = {
@@ -60,6 +59,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         return getattr(theirs, way.removeprefix("transformers_"))(prompt_ids[prompt])
 
     ways = [way for way in WAYS if way != "transformers_assisted" or theirs.can_assist]
+    ways += [way for way in EAGER_WAYS if way in ours]
     progress("warming up")
     for way in ways:
         decode(way, settings.prompts[0], is_counted=False)
@@ -89,6 +89,16 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         "dtype": str(pair.target.dtype).removeprefix("torch."),
         "notes": [*pair.notes, *_model_notes(pair)],
     }
+
+
+def our_ways(config: RunConfig, device: torch.device) -> list[tuple[str, RunConfig]]:
+    """The settings of each of our ways."""
+    replace = msgspec.structs.replace
+    speculative = replace(config, calibrate=False)
+    ways = [("plain", replace(speculative, draft="none")), ("speculative", speculative)]
+    if device.type == "cuda" and config.graphs:
+        ways += [(f"{way}_eager", replace(settings, graphs=False)) for way, settings in ways]
+    return ways
 
 
 def _model_notes(pair: LoadedPair) -> list[str]:
@@ -190,7 +200,7 @@ def _differences(
                     "is_tie": margin < tie_margin,
                 }
             )
-    ours = [each for each in found if each["way"] in ("plain", "speculative")]
+    ours = [each for each in found if not each["way"].startswith("transformers")]
     return {
         "greedy_equal": all(each["is_tie"] for each in ours),
         "greedy_identical": not ours,

@@ -55,10 +55,13 @@ class SpanTotals:
                     self._add_spans(event, widths.get(event.step, 0))
 
     def _add_spans(self, event: SpansMeasured, width: int) -> None:
-        for name, host_ns, gpu_ns in zip(event.names, event.host_ns, event.gpu_ns, strict=True):
+        n_forwards = event.n_forwards or (1,) * len(event.names)
+        for name, host_ns, gpu_ns, n in zip(
+            event.names, event.host_ns, event.gpu_ns, n_forwards, strict=True
+        ):
             ns = host_ns if gpu_ns is None else gpu_ns  # on CUDA the host's is the launch alone
             if name == "draft_forward":
-                self.draft_forward_ns.append(ns)
+                self.draft_forward_ns += [ns // n] * n  # a captured draft is one span
                 self.forward_ns += ns
             elif name == "verify":
                 self.forward_ns += ns

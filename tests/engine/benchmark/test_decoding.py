@@ -1,8 +1,9 @@
-"""The four ways on the bundled pair: equal tokens, and figures that add up."""
+"""The ways on the bundled pair: equal tokens, and figures that add up."""
 
 import pytest
+import torch
 
-from engine.benchmark.decoding import first_difference, run
+from engine.benchmark.decoding import EAGER_WAYS, first_difference, our_ways, run
 from engine.wire.benchmark import BenchmarkSettings
 from engine.wire.config import ConfigError, RunConfig
 
@@ -51,3 +52,14 @@ def test_what_cannot_be_compared_is_refused(config: RunConfig, sentence: str) ->
     settings = BenchmarkSettings(suite="decoding", config=config, prompts=PROMPTS)
     with pytest.raises(ConfigError, match=sentence):
         run(settings, progress=lambda _: None)
+
+
+def test_on_cuda_both_ways_are_timed_without_graphs_too() -> None:
+    config = RunConfig(gamma=2)
+    assert [way for way, _ in our_ways(config, torch.device("cpu"))] == ["plain", "speculative"]
+    ways = dict(our_ways(config, torch.device("cuda")))
+    assert list(ways) == ["plain", "speculative", *EAGER_WAYS]
+    assert [settings.graphs for settings in ways.values()] == [True, True, False, False]
+    assert ways["plain_eager"].draft == "none"
+    without = RunConfig(gamma=2, graphs=False)
+    assert len(our_ways(without, torch.device("cuda"))) == 2

@@ -5,8 +5,9 @@ import statistics
 import pytest
 
 from engine.assembly import Parts
-from engine.benchmark.our_side import OurSide
+from engine.benchmark.our_side import OurSide, SpanTotals
 from engine.wire.config import RunConfig
+from engine.wire.events import SpansMeasured
 from tests.support.toy_model import ToyModel, ToyTokenizer
 
 CONFIG = RunConfig(max_new_tokens=20, gamma=3, calibrate=False)
@@ -68,3 +69,15 @@ def test_plain_decoding_leaves_the_draft_model_alone() -> None:
     fields = {**_fields(CONFIG), "draft": "none"}
     OurSide(RunConfig(**fields), parts).run("hello")  # type: ignore[arg-type]
     assert draft.n_forwards == 0
+
+
+def test_a_captured_draft_is_as_many_forwards_as_it_holds() -> None:
+    nothing = (None, None)
+    spans = SpansMeasured(
+        step=0, names=("draft", "draft_forward"), roles=nothing, start_ns=(0, 0),
+        host_ns=(50, 40), gpu_ns=(100, 90), n_flops=nothing, n_bytes=nothing, n_forwards=(1, 3),
+    )  # fmt: skip
+    totals = SpanTotals()
+    totals.add([spans])
+    assert totals.draft_forward_ns == [30, 30, 30]
+    assert totals.forward_ns == 90
