@@ -34,8 +34,8 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
     """Pictures at this process's scale; prints each file's path."""
     from PySide6.QtWidgets import QApplication
 
-    from specscope.app import make_application, make_window
     from sessions.playhead import resting_points
+    from specscope.app import make_application, make_window
     from ui.layouts import PRESETS
     from ui.preferences import Preferences
 
