@@ -34,6 +34,10 @@ class Calibration:
     draft_forward_ns: int | None
     target_forward_ns: tuple[int, ...]
     elapsed_ns: int
+    # Shares of a draft's time in which the device waits for the host: as it runs, and with its
+    # kernels launched one by one. None where they are not told apart.
+    draft_launch_share: float | None = None
+    uncaptured_launch_share: float | None = None
 
     @property
     def costs(self) -> StepCosts:
@@ -50,6 +54,8 @@ class Calibration:
             draft_forward_ns=self.draft_forward_ns,
             target_widths=tuple(range(1, len(self.target_forward_ns) + 1)),
             target_forward_ns=self.target_forward_ns,
+            draft_launch_share=self.draft_launch_share,
+            uncaptured_launch_share=self.uncaptured_launch_share,
             elapsed_ns=self.elapsed_ns,
         )
 
@@ -122,13 +128,14 @@ def calibrate(
             break
     return Calibration(
         context_length=target_bench.held,
-        draft_forward_ns=_median(draft_times) if draft_times else None,
-        target_forward_ns=tuple(_median(times) for times in target_times),
+        draft_forward_ns=median_ns(draft_times) if draft_times else None,
+        target_forward_ns=tuple(median_ns(times) for times in target_times),
         elapsed_ns=now_ns() - started_ns,
     )
 
 
-def _median(times: list[int]) -> int:
+def median_ns(times: list[int]) -> int:
+    """At least 1, so that it can be divided by."""
     return max(1, round(statistics.median(times)))
 
 

@@ -181,12 +181,18 @@ class Engine:
         context_length = max((len(sequence.token_ids) for sequence in sequences), default=0)
         if self.calibration is not None and not self.calibration.is_outgrown(context_length):
             return
-        self.calibration = calibrate(
-            self.target.model,
-            self.draft_model,
-            context_length=context_length,
-            max_width=self._loop.gamma.limit + 1,
-            now_ns=self._now_ns,
-        )
+        limit = self._loop.gamma.limit
+        if self._loop.device_step is not None:  # as the steps run, which is not forward by forward
+            self.calibration = self._loop.device_step.calibrate(
+                limit, self._loop.sampling, context_length=context_length, now_ns=self._now_ns
+            )
+        else:
+            self.calibration = calibrate(
+                self.target.model,
+                self.draft_model,
+                context_length=context_length,
+                max_width=limit + 1,
+                now_ns=self._now_ns,
+            )
         self._loop.gamma.learn_costs(self.calibration.costs)
         self._say(self.calibration.event())

@@ -23,6 +23,7 @@ HALF_TIE_MARGIN = 0.25
 """The same of logits made in half precision, whose steps are that coarse near 16 to 32."""
 
 WAYS = ("transformers_plain", "transformers_assisted", "plain", "speculative")
+OUR_WAYS = ("plain", "speculative")
 EAGER_WAYS = ("plain_eager", "speculative_eager")
 """On CUDA, besides the captured ones: every kernel launched by itself."""
 
@@ -200,7 +201,7 @@ def _differences(
                     "is_tie": margin < tie_margin,
                 }
             )
-    ours = [each for each in found if not each["way"].startswith("transformers")]
+    ours = [each for each in found if each["way"] in (*OUR_WAYS, *EAGER_WAYS)]
     return {
         "greedy_equal": all(each["is_tie"] for each in ours),
         "greedy_identical": not ours,

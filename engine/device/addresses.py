@@ -70,6 +70,18 @@ def fill_addresses(
     table.length = stop
 
 
+def pretend_addresses(inputs: StaticInputs, cache: SlotCache, n_held: int) -> None:
+    """Let every row look at ``n_held`` positions of whatever the pool holds, for a measurement;
+    what it writes goes to the scratch slot."""
+    if not n_held:
+        return
+    n_columns = inputs.host["positions"].shape[1]
+    n_slots = cache.n_blocks * cache.block_size
+    first = max(0, min(n_held, n_slots - n_columns))
+    inputs.host["positions"][:] = np.arange(first, first + n_columns)
+    inputs.host["blocks"][:] = np.arange(inputs.host["blocks"].shape[1]) % cache.n_blocks
+
+
 def lie_side_by_side(tables: Sequence[BlockTable], n_tokens: Sequence[int]) -> bool:
     """Whether each table's positions, ``n_tokens`` more of them included, lie side by side."""
     return all(

@@ -14,6 +14,7 @@ from engine.device.addresses import (
     context_room,
     fill_addresses,
     lie_side_by_side,
+    pretend_addresses,
 )
 from engine.device.graphs import GraphShelf
 from engine.device.static_inputs import StaticInputs
@@ -130,13 +131,24 @@ class DraftLoop:
 
     def warm_up(self, shape: LoopShape, results: DraftResults) -> None:
         """Capture for ``shape``, on padding alone."""
-        key = (self, shape, results)
-        if not self._shelf.is_capturing or self._shelf.holds(key):
-            return
+        if self._shelf.is_capturing and not self._shelf.holds((self, shape, results)):
+            self.rehearse(shape, results)
+
+    def rehearse(
+        self, shape: LoopShape, results: DraftResults, *, n_held: int = 0, is_direct: bool = False
+    ) -> None:
+        """Run on rows that pretend to hold ``n_held`` positions and write to the scratch slot;
+        ``is_direct`` leaves a graph aside."""
         inputs, addressing = self._parts(shape)
         self._fill(inputs, [], shape, results)
+        pretend_addresses(inputs, self.cache, n_held)
         inputs.send()
-        self._shelf.run(key, lambda: self._run(inputs, addressing, shape, results))
+        if is_direct:
+            self._run(inputs, addressing, shape, results)
+        else:
+            self._shelf.run(
+                (self, shape, results), lambda: self._run(inputs, addressing, shape, results)
+            )
 
     def forget(self) -> None:
         """Let go of inputs whose functions were dropped."""

@@ -1,13 +1,16 @@
 """A step that stays on the device: draft, verify and judge are queued, then read at once."""
 
+from collections.abc import Callable
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
+from engine.calibration import Calibration
 from engine.device.draft_loop import FIRST_WIDTH, DraftLoop, DraftResults, DraftTask
 from engine.device.graphs import GraphShelf
+from engine.device.timing import StepTimer
 from engine.device.verdict import JudgedRow, read_rows
 from engine.device.verification import Verification, VerifyTask
 from engine.device.warm_up import GraphWarmUp
@@ -156,6 +159,29 @@ class DeviceStep:
         results = self.results_for(gamma, params)
         counts = {row_count(n, self.batch) for n in range(1, self.batch + 1)}
         self._warm_up.capture(results, params, gamma=gamma, row_counts=counts, positions=positions)
+
+    def calibrate(
+        self,
+        gamma: int,
+        params: SamplingParams,
+        *,
+        context_length: int,
+        now_ns: Callable[[], int],
+    ) -> Calibration:
+        """What steps with drafts of up to ``gamma`` tokens cost, as they are run here."""
+        timer = StepTimer(
+            self._drafting.loop if self._drafting is not None else None,
+            self.verification,
+            timer=self._spans.gpu_timer,
+            now_ns=now_ns,
+        )
+        return timer.calibrate(
+            self.results_for(gamma, params),
+            params,
+            context_length=context_length,
+            gamma=gamma,
+            is_captured=self.shelf.is_capturing,
+        )
 
     def forget(self) -> None:
         """Drop all that was captured, and what it reads."""

@@ -13,6 +13,7 @@ from engine.device.addresses import (
     context_room,
     fill_addresses,
     lie_side_by_side,
+    pretend_addresses,
 )
 from engine.device.draft_loop import DraftResults
 from engine.device.graphs import GraphShelf
@@ -98,13 +99,24 @@ class Verification:
 
     def warm_up(self, shape: VerifyShape, results: DraftResults) -> None:
         """Capture for ``shape``, on padding alone."""
-        key = (self, shape, results)
-        if not self._shelf.is_capturing or self._shelf.holds(key):
-            return
+        if self._shelf.is_capturing and not self._shelf.holds((self, shape, results)):
+            self.rehearse(shape, results)
+
+    def rehearse(
+        self, shape: VerifyShape, results: DraftResults, *, n_held: int = 0, is_direct: bool = False
+    ) -> None:
+        """Run on rows that pretend to hold ``n_held`` positions and write to the scratch slot;
+        ``is_direct`` leaves a graph aside."""
         inputs, addressing = self._parts(shape)
         self._fill(inputs, [], shape)
+        pretend_addresses(inputs, self.cache, n_held)
         inputs.send()
-        self._shelf.run(key, lambda: self._run(inputs, addressing, shape, results))
+        if is_direct:
+            self._run(inputs, addressing, shape, results)
+        else:
+            self._shelf.run(
+                (self, shape, results), lambda: self._run(inputs, addressing, shape, results)
+            )
 
     def forget(self) -> None:
         """Let go of inputs whose functions were dropped."""

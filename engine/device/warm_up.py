@@ -95,7 +95,7 @@ class GraphWarmUp:
             if room >= min(positions[1], length):
                 break
             n_positions = room + 1
-        return [ContextShape(room, mode) for room in rooms for mode in _usual_modes(part.modes)]
+        return [ContextShape(room, mode) for room in rooms for mode in usual_modes(part.modes)]
 
     def _origins(self, gamma: int, n_rows: int) -> list[tuple[bool, bool]]:
         """Whether drafts come from the host, and from the device."""
@@ -109,7 +109,7 @@ class GraphWarmUp:
         return origins
 
 
-def _usual_modes(modes: PoolModes) -> list[str]:
+def usual_modes(modes: PoolModes) -> list[str]:
     """Of sequences whose blocks lie side by side, as they do until the pool has been used up."""
     if modes.has_paged:
         return [PAGED]

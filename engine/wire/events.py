@@ -124,7 +124,8 @@ class CalibrationMeasured(EventBase, frozen=True, kw_only=True, tag="Calibration
     draft_forward_ns: int | None  # width 1; None without a draft model
     target_widths: tuple[int, ...]  # 1 .. gamma + 1
     target_forward_ns: tuple[int, ...]  # one per width
-    draft_launch_share: float | None = None  # of the draft's host time, spent outside the device
+    draft_launch_share: float | None = None  # of a draft's time, in which the device waits
+    uncaptured_launch_share: float | None = None  # the same, were its kernels launched one by one
     elapsed_ns: int = 0  # what the calibration itself took
 
 

@@ -1,0 +1,80 @@
+"""Costs as the steps run them, on a clock of the test's own."""
+
+from typing import Any
+
+import pytest
+
+from engine.device.timing import StepTimer
+from engine.sampling import SamplingParams
+from engine.wire.events import CalibrationMeasured
+from tests.support.device_engine import DeviceEngine, FakeGraphs
+from tests.support.toy_model import ToyModel
+
+
+class Clock:
+    """Of host and device: a forward takes 100 ns, what surrounds it on the device nothing; the
+    device's marks leave out what ``idle_ns`` a launch costs."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.idle = 0
+
+    def now_ns(self) -> int:
+        return self.now + self.idle
+
+    def mark(self) -> int:
+        return self.now
+
+    def read_ns(self, marks: list[tuple[int, int]]) -> list[int | None]:
+        return [end - start for start, end in marks]
+
+
+class Ticking(ToyModel):
+    clock: Clock
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        self.clock.now += self.ticks
+        self.clock.idle += 60
+        return super().forward(*args, **kwargs)
+
+
+def make(**settings: Any) -> tuple[DeviceEngine, Clock]:
+    clock = Clock()
+    target, draft = Ticking(24, seed=1), Ticking(24, seed=2)
+    target.clock = draft.clock = clock
+    target.ticks, draft.ticks = 1000, 100
+    return DeviceEngine(target, draft, gamma=3, **settings), clock
+
+
+@pytest.mark.parametrize("is_captured", [False, True])
+def test_costs_are_those_of_the_functions_that_run(is_captured: bool) -> None:
+    running, clock = make(graphs=FakeGraphs() if is_captured else None)
+    step = running.device_step
+    timer = StepTimer(step._drafting.loop, step.verification, timer=clock, now_ns=clock.now_ns)
+    params = SamplingParams()
+    measured = timer.calibrate(
+        step.results_for(3, params), params,
+        context_length=100, gamma=3, is_captured=is_captured, budget_ns=10**6,
+    )  # fmt: skip
+    assert measured.context_length == 100
+    assert measured.target_forward_ns == (1000,) * 4
+    assert measured.draft_forward_ns == 100
+    assert measured.costs.c == 0.1
+    if is_captured:
+        assert measured.draft_launch_share == pytest.approx(60 / 160)
+        assert measured.uncaptured_launch_share == pytest.approx(60 / 160)
+    else:
+        assert measured.draft_launch_share is None, "without a graph the gaps are not told apart"
+
+
+def test_a_measurement_touches_no_sequence_and_is_said() -> None:
+    running = DeviceEngine(
+        ToyModel(24, seed=1), ToyModel(24, seed=2), graphs=FakeGraphs(), gamma=3, calibrate=True
+    )
+    running.run([3, 1, 4, 1, 5])
+    (said,) = [event for event in running.events if isinstance(event, CalibrationMeasured)]
+    assert said.target_widths == (1, 2, 3, 4)
+    assert said.draft_forward_ns is not None
+    plain = DeviceEngine(ToyModel(24, seed=1), ToyModel(24, seed=2), gamma=3)
+    plain.run([3, 1, 4, 1, 5])
+    assert plain.outputs() == running.outputs()
