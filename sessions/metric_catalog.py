@@ -124,6 +124,22 @@ METRICS = (
         False,
     ),
     Metric(
+        "draft_launch_share",
+        "launch overhead",
+        "",
+        "1 - device's time of a draft / time until it is done",
+        "The part of a draft's time in which the device waits to be told what to do.",
+        False,
+    ),
+    Metric(
+        "uncaptured_launch_share",
+        "launch overhead without graphs",
+        "",
+        "1 - device's time of a captured draft / time of one launched kernel by kernel",
+        "The same, were the draft's kernels launched one by one.",
+        False,
+    ),
+    Metric(
         "draft_share",
         "draft share",
         "",

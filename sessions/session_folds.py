@@ -67,7 +67,8 @@ def fold_rows(events: Sequence[Event], tables: Tables) -> None:
 def fold_calibrations(events: Sequence[CalibrationMeasured], tables: Tables) -> None:
     rows = [
         (event.ordinal, event.t_ns, role, width, forward_ns, event.context_length,
-         or_nan(event.draft_launch_share), event.elapsed_ns)
+         or_nan(event.draft_launch_share), or_nan(event.uncaptured_launch_share),
+         event.elapsed_ns)
         for event in events
         for role, width, forward_ns in _timed(event)
     ]  # fmt: skip

@@ -89,6 +89,7 @@ TABLE_COLUMNS: dict[str, dict[str, Kind]] = {
         "forward_ns": INT,
         "context_length": COUNT,
         "draft_launch_share": FLOAT,
+        "uncaptured_launch_share": FLOAT,
         "elapsed_ns": INT,  # of the whole calibration
     },
     # --- sequences ---

@@ -196,6 +196,19 @@ def figures_table(snapshot: Snapshot) -> Table:
     rows.append(
         ("overhead", percent(value["overhead_share"]), "of the steps' time, outside the forwards")
     )
+    if value["draft_launch_share"] is not None:
+        without = percent(value["uncaptured_launch_share"])
+        rows.append(
+            (
+                "launch overhead",
+                percent(value["draft_launch_share"]),
+                f"of a draft's time the device waits; without graphs {without}",
+            )
+        )
+    if value["syncs_per_step"] is not None:
+        rows.append(
+            ("waits per step", number(value["syncs_per_step"], 2), "of the host for the device")
+        )
     if (cost := recording_cost(snapshot)) is not None:
         slowdown = "" if cost.slowdown is None else f", steps {cost.slowdown:.1f} times as long"
         rows.append(

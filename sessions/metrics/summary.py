@@ -49,6 +49,8 @@ def summarise(
         "verify_width_cost": costs.v(length + 1) if costs and length is not None else None,
         "overhead_share": split.overhead_share if split else None,
         "syncs_per_step": _syncs_per_step(snapshot, selection),
+        "draft_launch_share": _newest_share(snapshot, "draft_launch_share"),
+        "uncaptured_launch_share": _newest_share(snapshot, "uncaptured_launch_share"),
         "draft_share": split.share(split.draft_ns) if split else None,
         "verify_share": split.share(split.verify_ns) if split else None,
         "decode_s": time.step_ns / 1e9 if time else None,
@@ -82,3 +84,9 @@ def _syncs_per_step(snapshot: Snapshot, selection: Selection) -> float | None:
     n_syncs = spans["n_syncs"][rows][spans["name"][rows] == spans.code("step")]
     n_syncs = n_syncs[n_syncs != MISSING_COUNT]
     return float(n_syncs.mean()) if len(n_syncs) else None
+
+
+def _newest_share(snapshot: Snapshot, name: str) -> float | None:
+    """Of the newest calibration; None where it told none."""
+    shares = snapshot.calibrations[name]
+    return float(shares[-1]) if len(shares) and shares[-1] == shares[-1] else None

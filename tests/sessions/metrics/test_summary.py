@@ -107,3 +107,16 @@ def test_waits_for_the_device_are_averaged_over_steps() -> None:
 
     assert summarise(snapshot_of([measured(0, 1), measured(1, 2)]))["syncs_per_step"] == 1.5
     assert summarise(snapshot_of([measured(0, None)]))["syncs_per_step"] is None
+
+
+def test_launch_overhead_is_that_of_the_newest_calibration() -> None:
+    def measured(ordinal: int, share: float | None) -> CalibrationMeasured:
+        return CalibrationMeasured(
+            ordinal=ordinal, t_ns=ordinal, context_length=5, draft_forward_ns=3,
+            target_widths=(1,), target_forward_ns=(9,), draft_launch_share=share,
+            uncaptured_launch_share=0.75,
+        )  # fmt: skip
+
+    summary = summarise(snapshot_of([measured(0, 0.5), measured(1, 0.125)]))
+    assert (summary["draft_launch_share"], summary["uncaptured_launch_share"]) == (0.125, 0.75)
+    assert summarise(snapshot_of([measured(0, None)]))["draft_launch_share"] is None
