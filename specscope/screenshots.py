@@ -78,9 +78,7 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
         for preset in PRESETS:
             window.lay_out(preset.key, is_fresh=True)
             shoot(preset.key)
-    window.clock.stop()
-    window.controller.close()
-    window.library.close_tasks()
+    window.close()
     window.deleteLater()
     application.processEvents()
 

@@ -1,12 +1,16 @@
 """Cards: a panel's frame in the window, a rounded sheet with a small bold title at the left and the
 finding or the legend at the right of the same line."""
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout
 
+from ui.look import Look
 from ui.panels.base import Panel
 from ui.theme import CAPTION, capitals, interface_font
+from ui.view_state import ViewState
 
 
 class CardHeader(QFrame):
@@ -51,30 +55,47 @@ class CardHeader(QFrame):
 
 
 class CardDock(QDockWidget):
-    """A panel in a dock that looks like a card."""
+    """A panel in a dock that looks like a card. The panel is made when it is first asked for: most
+    cards of a window are never seen."""
 
-    def __init__(self, panel: Panel) -> None:
-        super().__init__(panel.title)
-        self.panel = panel
-        self.setObjectName(panel.key)
-        self.header = CardHeader(panel.title, panel.explanation)
-        panel.noted.connect(self.header.set_note)
+    made = Signal(object)
+    """The panel, as soon as there is one."""
+
+    def __init__(self, kind: type[Panel], state: ViewState, look: Look) -> None:
+        super().__init__(kind.title)
+        self._kind = kind
+        self._make = partial(kind, state, look)
+        self._panel: Panel | None = None
+        self.setObjectName(kind.key)
+        self.header = CardHeader(kind.title, kind.explanation)
         self.setTitleBarWidget(self.header)
         body = QFrame()
         body.setObjectName("cardBody")
-        layout = QVBoxLayout(body)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(panel)
+        self._layout = QVBoxLayout(body)
+        self._layout.setContentsMargins(0, 0, 0, 0)
         self.setWidget(body)
         self.installEventFilter(self)
 
     @property
+    def panel(self) -> Panel:
+        if self._panel is None:
+            self._panel = self._make()
+            self._panel.noted.connect(self.header.set_note)
+            self._layout.addWidget(self._panel)
+            self.made.emit(self._panel)
+        return self._panel
+
+    @property
+    def is_made(self) -> bool:
+        return self._panel is not None
+
+    @property
     def is_seen(self) -> bool:
-        """Whether any of the panel is on the screen."""
-        return self.isVisible() and not self.panel.visibleRegion().isEmpty()
+        """Whether any of the card is on the screen."""
+        return self.isVisible() and not self.widget().visibleRegion().isEmpty()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A floating card has the desktop's own frame, whose title says what it is."""
         if watched is self and event.type() == QEvent.Type.WindowTitleChange:
-            self.header.title.setText(capitals(self.panel.title))
+            self.header.title.setText(capitals(self._kind.title))
         return super().eventFilter(watched, event)

@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
@@ -21,25 +22,30 @@ from sessions.session_schema import SUFFIX
 from ui.actions import install, sheet
 from ui.background_task import BackgroundTask
 from ui.banner import Banner
-from ui.dialogs.export_dialog import ExportDialog
 from ui.dialogs.run_dialog import RunDialog
 from ui.dialogs.shortcut_sheet import ShortcutSheet
 from ui.frame_clock import FrameClock
 from ui.icons import application_icon
 from ui.layouts import PRESETS
 from ui.look import CHOICES, Look
-from ui.menu_table import menu_table
+from ui.menu_table import add_cards, menu_table
 from ui.moment import Moment
 from ui.panels.base import Panel
-from ui.panels.library import LibraryPanel
 from ui.preferences import Preferences
 from ui.run_bar import RunBar
 from ui.run_order import OrderedPrompt, RunOrder
 from ui.session_controller import SessionController
-from ui.stage import Stage
 from ui.start_page import StartPage
 from ui.view_state import ViewState
 from ui.workshop import Surroundings, Workshop
+
+if TYPE_CHECKING:
+    from ui.panels.library import LibraryPanel
+    from ui.stage import Stage
+    from ui.transport_bar import TransportBar
+
+_FRAMES_BEFORE_STAGE = 10
+"""A third of a second: then the start page has been painted, and nobody has clicked yet."""
 
 PROMPTS_PER_KIND = 2
 KIND_TOKENS = 160
@@ -63,6 +69,8 @@ class MainWindow(QMainWindow):
         self.state.show_refused(preferences.values.shows_refused)
         self.controller = SessionController(workshop)
         self.clock = FrameClock(self, self.state, parent=self)
+        self._stage: Stage | None = None
+        self._n_frames = 0  # shown without a stage
         self._told_warning = ""
         self._surroundings: BackgroundTask[Surroundings] | None = None
         self._build()
@@ -82,7 +90,7 @@ class MainWindow(QMainWindow):
         return self.controller.moment()
 
     def visible_panels(self) -> Sequence[Panel]:
-        return self.stage.visible_panels()
+        return () if self._stage is None else self._stage.visible_panels()
 
     # --- acts: what menus, keys and buttons call -------------------------------------------------
 
@@ -145,6 +153,8 @@ class MainWindow(QMainWindow):
         if path is None:
             self.say("Only a recorded session can be exported: run with recording on.")
             return
+        from ui.dialogs.export_dialog import ExportDialog  # with all exporters
+
         window_ns = self.state.now.window_ns
         dialog = ExportDialog(path, self.look, window_ns=window_ns, parent=self)
         self.clock.ticked.connect(dialog.tick)
@@ -160,6 +170,7 @@ class MainWindow(QMainWindow):
 
     def lay_out(self, key: str, *, is_fresh: bool = False) -> None:
         """Show the cards, in the preset ``key``."""
+        self.stage.show_tabs(self.controller.sessions, self.controller.shown)
         self.pages.setCurrentWidget(self.stage)
         self.stage.lay_out(key, is_fresh=is_fresh)
 
@@ -214,15 +225,12 @@ class MainWindow(QMainWindow):
         self.run_bar = RunBar(self.controller, self.look)
         self.banner = Banner(self.look)
         self.start = StartPage(self.look)
-        self.stage = Stage(self.controller, self.state, self.look, self.preferences)
-        self.transport = self.stage.transport
         self.toast = QLabel()
         self.toast.setObjectName("chip")
         self.toast.hide()
         self._n_said = 0
         self.pages = QStackedWidget()
         self.pages.addWidget(self.start)
-        self.pages.addWidget(self.stage)
         page = QFrame()
         outer = QVBoxLayout(page)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -242,11 +250,7 @@ class MainWindow(QMainWindow):
         controller.sessions_changed.connect(self._sessions_changed)
         self.clock.ticked.connect(self._ticked)
         self.state.evidence_wanted.connect(self.show_panel)
-        self.transport.said.connect(self.say)
         self.run_bar.run_wanted.connect(self.run_dialog)
-        self.stage.tab_chosen.connect(self._tab_chosen)
-        self.stage.tab_closed.connect(self._tab_closed)
-        self.stage.layout_changed.connect(self._laid_out)
         start.example_wanted.connect(self.open_example)
         start.kind_wanted.connect(self.run_kind)
         start.prompt_wanted.connect(self.run_prompt)
@@ -254,23 +258,46 @@ class MainWindow(QMainWindow):
         start.open_wanted.connect(self.open_file)
         start.session_wanted.connect(lambda path: self.open_sessions([path]))
         start.library_wanted.connect(self.show_library)
-        library = self.library
+
+    @property
+    def stage(self) -> "Stage":
+        """Made when it is first needed: the start page is painted before, and quickly."""
+        if self._stage is None:
+            self._stage = self._make_stage()
+        return self._stage
+
+    @property
+    def transport(self) -> "TransportBar":
+        return self.stage.transport
+
+    def _make_stage(self) -> "Stage":
+        from ui.stage import Stage  # with all panels and pyqtgraph: half a second
+
+        stage = Stage(self.controller, self.state, self.look, self.preferences)
+        self.pages.addWidget(stage)
+        stage.transport.said.connect(self.say)
+        stage.tab_chosen.connect(self._tab_chosen)
+        stage.tab_closed.connect(self._tab_closed)
+        stage.layout_changed.connect(self._laid_out)
+        stage.library_made.connect(self._library_made)
+        add_cards(self, stage.docks.values())
+        return stage
+
+    def _library_made(self, library: "LibraryPanel") -> None:
         library.opened.connect(lambda path: self.open_sessions([path]))
         library.compare_wanted.connect(self.open_sessions)
         library.export_wanted.connect(self.export)
-
-    @property
-    def library(self) -> LibraryPanel:
-        panel = self.stage.docks["sessions"].panel
-        assert isinstance(panel, LibraryPanel)
-        return panel
 
     # --- what comes in ---------------------------------------------------------------------------
 
     def _ticked(self, moment: Moment | None) -> None:
         self.run_bar.show_moment(moment)
-        self.transport.show_moment(moment)
-        self.library.tick()
+        if self._stage is not None:
+            self._stage.show_moment(moment)
+        elif self.isVisible():
+            self._n_frames += 1
+            if self._n_frames == _FRAMES_BEFORE_STAGE:
+                self._stage = self._make_stage()
         self._collect_surroundings()
         live = self.controller.live
         warning = "" if live is None or live.recording is None else live.recording.error
@@ -282,7 +309,8 @@ class MainWindow(QMainWindow):
         """Tabs for the open sessions; the page that fits."""
         sessions = self.controller.sessions
         self.clock.forget()
-        self.stage.show_tabs(sessions, self.controller.shown)
+        if self._stage is not None:
+            self._stage.show_tabs(sessions, self.controller.shown)
         if not sessions and not self.controller.is_running:
             self.show_start()
 
@@ -354,14 +382,15 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End everything; what was decoded is saved as it is."""
-        self.stage.keep_layout()
+        if self._stage is not None:
+            self._stage.keep_layout()
+            self._stage.close_tasks()
         self._keep_bookmarks()
         geometry = bytes(self.saveGeometry().data())
         self.preferences.values.geometry = base64.b64encode(geometry).decode("ascii")
         self.preferences.save()
         self.hide()
         self.clock.stop()
-        self.library.close_tasks()
         if self._surroundings is not None:
             self._surroundings.close()
         self.controller.close()

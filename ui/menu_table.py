@@ -1,11 +1,14 @@
 """The table of everything the window does by menu or key."""
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QMenu
+
 from ui.actions import Act
+from ui.card import CardDock
 from ui.layouts import PRESETS
-from ui.panel_table import PANELS
 
 if TYPE_CHECKING:
     from ui.main_window import MainWindow
@@ -14,6 +17,16 @@ if TYPE_CHECKING:
 def menu_table(window: "MainWindow") -> tuple[Act, ...]:
     """The acts, in the menus' order."""
     return (*_session(window), *_engine(window), *_time(window), *_view(window), *_help(window))
+
+
+def add_cards(window: "MainWindow", docks: Iterable[CardDock]) -> None:
+    """The cards under the View menu, as soon as there are any."""
+    menu = next(a.menu() for a in window.menuBar().actions() if a.text() == "&View")
+    assert isinstance(menu, QMenu)
+    menu.addSeparator()
+    for dock in docks:
+        action = menu.addAction(f"Card: {dock.windowTitle()}")
+        action.triggered.connect(partial(window.show_panel, dock.objectName()))
 
 
 def _session(window: "MainWindow") -> tuple[Act, ...]:
@@ -41,22 +54,27 @@ def _engine(window: "MainWindow") -> tuple[Act, ...]:
 
 
 def _time(window: "MainWindow") -> tuple[Act, ...]:
-    menu, bar = "&Time", window.transport
+    menu = "&Time"
+
+    def late(act: str, *arguments: int) -> Callable[[], None]:
+        """The bar is made with the stage, when it is first needed."""
+        return lambda: getattr(window.transport, act)(*arguments)
+
     return (
-        Act(menu, "Play or pause the picture", ("Space",), bar.toggle_play),
-        Act(menu, "Follow the newest moment", ("F",), bar.toggle_follow),
-        Act(menu, "One step on", ("Right",), bar.step_forward, is_line_before=True),
-        Act(menu, "One step back", ("Left",), bar.step_back),
-        Act(menu, "To the next draft or commit", ("Shift+Right",), bar.half_step),
-        Act(menu, "To the beginning", ("Home",), bar.go_first),
-        Act(menu, "To the newest moment", ("End",), bar.go_last),
-        Act(menu, "Next rejection", ("N",), bar.to_rejection, is_line_before=True),
-        Act(menu, "Worst step", ("W",), bar.to_worst),
-        Act(menu, "Bookmark this moment", ("B",), bar.bookmark, is_line_before=True),
-        Act(menu, "Next bookmark", ("Ctrl+B",), bar.to_bookmark),
-        Act(menu, "Previous bookmark", ("Ctrl+Shift+B",), lambda: bar.to_bookmark(-1)),
-        Act(menu, "Faster", ("+", "="), lambda: bar.change_speed(1), is_line_before=True),
-        Act(menu, "Slower", ("-",), lambda: bar.change_speed(-1)),
+        Act(menu, "Play or pause the picture", ("Space",), late("toggle_play")),
+        Act(menu, "Follow the newest moment", ("F",), late("toggle_follow")),
+        Act(menu, "One step on", ("Right",), late("step_forward"), is_line_before=True),
+        Act(menu, "One step back", ("Left",), late("step_back")),
+        Act(menu, "To the next draft or commit", ("Shift+Right",), late("half_step")),
+        Act(menu, "To the beginning", ("Home",), late("go_first")),
+        Act(menu, "To the newest moment", ("End",), late("go_last")),
+        Act(menu, "Next rejection", ("N",), late("to_rejection"), is_line_before=True),
+        Act(menu, "Worst step", ("W",), late("to_worst")),
+        Act(menu, "Bookmark this moment", ("B",), late("bookmark"), is_line_before=True),
+        Act(menu, "Next bookmark", ("Ctrl+B",), late("to_bookmark")),
+        Act(menu, "Previous bookmark", ("Ctrl+Shift+B",), late("to_bookmark", -1)),
+        Act(menu, "Faster", ("+", "="), late("change_speed", 1), is_line_before=True),
+        Act(menu, "Slower", ("-",), late("change_speed", -1)),
     )
 
 
@@ -72,16 +90,6 @@ def _view(window: "MainWindow") -> tuple[Act, ...]:
         )
         for preset in PRESETS
     )
-    panels = tuple(
-        Act(
-            menu,
-            f"Card: {panel.title}",
-            (),
-            partial(window.show_panel, panel.key),
-            is_line_before=index == 0,
-        )
-        for index, panel in enumerate(PANELS)
-    )
     return (
         *presets,
         Act(menu, "Reset this layout", ("Ctrl+0",), window.reset_layout),
@@ -89,7 +97,6 @@ def _view(window: "MainWindow") -> tuple[Act, ...]:
             menu, "Rejected tokens in the text", ("R",), window.toggle_refused, is_line_before=True
         ),
         Act(menu, "Theme: system, dark, light", ("Ctrl+T",), window.choose_theme),
-        *panels,
         Act("", "Let go of what is selected", ("Escape",), window.escape),
     )
 

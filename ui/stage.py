@@ -9,9 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QTabBar, QTabWidget, QVB
 from ui.card import CardDock
 from ui.layouts import BY_KEY, arrange, restore_arrangement, save_arrangement
 from ui.look import Look
+from ui.moment import Moment
 from ui.open_session import OpenSession
 from ui.panel_table import PANELS
 from ui.panels.base import Panel
+from ui.panels.library import LibraryPanel
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
 from ui.tile_row import TileRow
@@ -25,6 +27,7 @@ class Stage(QWidget):
     """Cards lie as the preset in force has them, or as they were left."""
 
     layout_changed = Signal(str)
+    library_made = Signal(LibraryPanel)
     tab_chosen = Signal(int)
     tab_closed = Signal(int)
 
@@ -39,6 +42,7 @@ class Stage(QWidget):
         self.setObjectName("stage")
         self._preferences = preferences
         self._laid_out = ""  # the preset in force; "" before the first
+        self._library: LibraryPanel | None = None  # once it is made
         self.tiles = TileRow(state, look)
         self.transport = TransportBar(controller, state, look)
         self.tabs = QTabBar()
@@ -53,7 +57,8 @@ class Stage(QWidget):
         self.host.setWindowFlags(Qt.WindowType.Widget)
         self.host.setDockNestingEnabled(True)
         self.host.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self.docks = {panel.key: CardDock(panel(state, look)) for panel in PANELS}
+        self.docks = {panel.key: CardDock(panel, state, look) for panel in PANELS}
+        self.docks["sessions"].made.connect(self._library_made)
         for dock in self.docks.values():
             self.host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
             dock.hide()
@@ -83,6 +88,21 @@ class Stage(QWidget):
         """Those of which something can be seen."""
         seen = [dock.panel for dock in self.docks.values() if dock.is_seen]
         return [self.tiles, *seen] if self.tiles.isVisible() else seen
+
+    def show_moment(self, moment: Moment | None) -> None:
+        """What is no panel follows: once a frame."""
+        self.transport.show_moment(moment)
+        if self._library is not None:
+            self._library.tick()
+
+    def close_tasks(self) -> None:
+        """End what the library does beside the picture."""
+        if self._library is not None:
+            self._library.close_tasks()
+
+    def _library_made(self, library: LibraryPanel) -> None:
+        self._library = library
+        self.library_made.emit(library)
 
     def lay_out(self, key: str, *, is_fresh: bool = False) -> None:
         """Lay the cards out as preset ``key`` was left, or as it is meant if ``is_fresh``."""

@@ -26,7 +26,7 @@ class Words(Panel):
 
 
 def test_a_note_is_shown_beside_the_title(qtbot: QtBot) -> None:
-    dock = CardDock(Words(ViewState(), Look("dark")))
+    dock = CardDock(Words, ViewState(), Look("dark"))
     qtbot.addWidget(dock)
     dock.panel.show_digest(1)
     assert dock.header.title.text() == "SOME α WORDS"  # noqa: RUF001
@@ -49,12 +49,23 @@ def test_a_note_that_is_too_long_is_cut_and_whole_in_its_tooltip(qtbot: QtBot) -
 
 
 def test_a_hidden_card_is_not_seen(qtbot: QtBot) -> None:
-    dock = CardDock(Words(ViewState(), Look("dark")))
+    dock = CardDock(Words, ViewState(), Look("dark"))
     qtbot.addWidget(dock)
     assert not dock.is_seen
     dock.show()
     qtbot.waitExposed(dock)
     assert dock.is_seen
+
+
+def test_a_panel_is_made_when_it_is_first_asked_for(qtbot: QtBot) -> None:
+    dock = CardDock(Words, ViewState(), Look("dark"))
+    qtbot.addWidget(dock)
+    told: list[object] = []
+    dock.made.connect(told.append)
+    assert not dock.is_made
+    panel = dock.panel
+    assert dock.panel is panel
+    assert told == [panel]
 
 
 def test_an_empty_panel_says_what_it_will_show(qtbot: QtBot) -> None:
