@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from engine.wire.config import DTYPES, ConfigError, RunConfig
+from engine.wire.config import DTYPES, WEIGHTS, ConfigError, RunConfig
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -74,6 +74,10 @@ def engine_options(command: Command) -> Command:
         click.option("--chat", is_flag=True, help="Wrap prompts in the model's chat template."),
         click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1"),
         click.option("--dtype", type=click.Choice(DTYPES), default="auto", show_default=True),
+        click.option(
+            "--weights", type=click.Choice(WEIGHTS), default="auto", show_default=True,
+            help="Of both models' layers; int8 and int4 need torchao, and change the text.",
+        ),
         click.option(
             "--packed/--no-packed", default=True, show_default=True,
             help="CPU: weights packed for narrow batches.",

@@ -23,6 +23,7 @@ from engine.models.pretrained_tokenizer import (
     read_eos_ids,
     read_vocabulary,
 )
+from engine.models.quantized import require_torchao
 from engine.wire.catalog import INFLATED_KEY, INFLATED_NOTE
 from engine.wire.config import ConfigError, RunConfig
 from engine.wire.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
@@ -74,6 +75,7 @@ def load_pair(config: RunConfig, *, progress: Progress, shelf: Shelf | None = No
             there, or the two models do not share a vocabulary.
     """
     _keep_quiet()
+    require_torchao(config.weights)
     device = find_device(config.device)
     dtype = choose_dtype(config.dtype, device)
     if config.n_threads is not None:
@@ -123,7 +125,10 @@ def _from_shelf(
     dtype: torch.dtype,
 ) -> PretrainedModel:
     reference = described.reference
-    key = (reference.source, reference.location, device, dtype, config.packed, config.n_threads)
+    key = (
+        reference.source, reference.location, device, dtype,
+        config.packed, config.n_threads, config.weights,
+    )  # fmt: skip
     model = shelf.get(key)
     if model is None:
         model = shelf[key] = _load(described, config, device=device, dtype=dtype)
@@ -208,7 +213,11 @@ def _load(
             f"the weights of {reference.name} cannot be loaded: {first_line(error)}"
         ) from error
     return PretrainedModel(
-        module, name=shown_name(described), packed=config.packed, n_threads=config.n_threads
+        module,
+        name=shown_name(described),
+        packed=config.packed,
+        n_threads=config.n_threads,
+        weights=config.weights,
     )
 
 

@@ -11,6 +11,7 @@ from engine.models.base import ForwardBatch, KvStore
 from engine.models.packed import is_packing_available, pack_modules
 from engine.models.pretrained_forward import TransformersForward, own_logits
 from engine.models.probe import N_PROBE_FORWARDS, Forward, ProbeResult, agrees, run_probe
+from engine.models.quantized import quantize_module, quantize_straight
 from engine.models.straight import StraightForward, is_straight
 from engine.models.tuning import choose_threads, cpu_threads, likely_threads, pack_straight
 from engine.theory.shape import ModelShape
@@ -25,10 +26,17 @@ class PretrainedModel:
     ``packed`` allows a faster forward of the same logits: straight-line for Llama-shaped models,
     and linear layers packed on the CPU. It replaces transformers' own only where the two agree on
     made-up tokens. ``n_threads`` fixes the CPU threads of a forward; None chooses by measuring.
+    ``weights`` "int8" or "int4" holds the layers' weights so, after the comparison.
     """
 
     def __init__(
-        self, module: Any, *, name: str, packed: bool = True, n_threads: int | None = None
+        self,
+        module: Any,
+        *,
+        name: str,
+        packed: bool = True,
+        n_threads: int | None = None,
+        weights: str = "auto",
     ) -> None:
         config = module.config
         parameters = {value.data_ptr(): value for value in module.parameters()}.values()
@@ -62,6 +70,9 @@ class PretrainedModel:
         with torch.inference_mode():
             if packed:
                 self._straighten(module, calls, reference)
+            if weights != "auto":
+                self._quantize(module, weights)
+            elif packed:
                 # Packed as it will run if it is small; that decides how many threads pay.
                 self._pack(module, n_threads or likely_threads(n_parameters))
             if self.device.type == "cpu":
@@ -115,6 +126,14 @@ class PretrainedModel:
             self.notes += ("straight-line forward",)
         else:
             self._forward = plain
+
+    def _quantize(self, module: Any, weights: str) -> None:
+        if isinstance(self._forward, StraightForward):
+            n_saved = quantize_straight(self._forward, weights, name=self.name)
+        else:
+            n_saved = quantize_module(module, weights, name=self.name)
+        self.weight_bytes -= n_saved
+        self.notes += (f"layers' weights in {weights}, so the text is the quantized model's",)
 
     def _pack(self, module: Any, n_threads: int) -> None:
         """Pack the linear layers that are faster so."""

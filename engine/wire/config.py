@@ -11,6 +11,7 @@ MAX_RECORDED_STEPS = 1000
 """The most steps whose kernels one command may ask for: each says thousands of kernels."""
 BLOCK_SIZES = (16, 32)
 DTYPES = ("auto", "float32", "bfloat16", "float16")
+WEIGHTS = ("auto", "int8", "int4")
 ALLOCATIONS = ("paged", "contiguous")
 DRAFTERS_WITHOUT_MODEL = ("none", "ngram")
 
@@ -69,6 +70,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
     chat: bool = False
     device: str = "auto"
     dtype: str = "auto"  # bfloat16 on CUDA, float32 on the CPU
+    weights: str = "auto"  # as dtype says, or in 8 or 4 bits through torchao
     packed: bool = True  # CPU: linear layers packed for narrow batches
     graphs: bool = True  # CUDA: draft loop and verification captured as graphs
     n_threads: int | None = None  # CPU threads; None: torch's own choice
@@ -104,6 +106,8 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(f"the block pool has {self.n_blocks} blocks: give 1 or more.")
         if self.dtype not in DTYPES:
             raise ConfigError(f"dtype is {self.dtype!r}: give one of {', '.join(DTYPES)}.")
+        if self.weights not in WEIGHTS:
+            raise ConfigError(f"weights is {self.weights!r}: give one of {', '.join(WEIGHTS)}.")
         if self.kernels_every < 0:
             raise ConfigError(
                 f"kernels-every is {self.kernels_every}: give 0 (none) or a number of steps."

@@ -41,13 +41,14 @@ def test_every_option_arrives() -> None:
         "--seed", "4", "--stop", "a", "--stop", "b", "--ignore-eos", "--batch", "2",
         "--block-size", "32", "--allocation", "contiguous", "--blocks", "9", "--chat",
         "--device", "cpu", "--dtype", "float32", "--no-packed", "--threads", "1",
-        "--no-calibrate", "--trust-remote-code",
+        "--no-calibrate", "--trust-remote-code", "--no-graphs", "--weights", "int8",
     )  # fmt: skip
     assert config == RunConfig(
         draft="composite", composite_draft="m", gamma="auto", max_gamma=6, max_new_tokens=7,
         temperature=0.5, top_k=3, top_p=0.9, seed=4, stop_strings=("a", "b"), ignore_eos=True,
         batch=2, block_size=32, allocation="contiguous", n_blocks=9, chat=True, device="cpu",
         dtype="float32", packed=False, n_threads=1, calibrate=False, trust_remote_code=True,
+        graphs=False, weights="int8",
     )  # fmt: skip
 
 
