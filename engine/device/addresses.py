@@ -135,6 +135,7 @@ class Addressing:
             context_lengths=(self._context.n_positions,) * n_rows,
             widths=(width,) * n_rows,
             pool=pool,
+            is_fixed=True,
         )
 
     def _pool_context(self, newest: torch.Tensor, width: int) -> PoolContext:

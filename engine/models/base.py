@@ -39,6 +39,8 @@ class ForwardBatch:
     # Set where attention reads the store's whole pool in place, see engine.kv.pool_attention: then
     # there are no context slots and no mask.
     pool: "PoolContext | None" = None
+    # The tensors' numbers change from run to run, and ``context_lengths`` are but bounds.
+    is_fixed: bool = False
 
 
 class KvStore(Protocol):

@@ -155,7 +155,8 @@ class StraightForward:
             sines = sines.clone()
             sines[..., : sines.shape[-1] // 2].neg_()
             self._cosines, self._sines = cosines[0].contiguous()[:, None], sines[0][:, None]
-        if len(batch.widths) == 1 and not self.embedding.is_cuda:  # positions follow each other
+        is_row = len(batch.widths) == 1 and not batch.is_fixed
+        if is_row and not self.embedding.is_cuda:  # positions follow each other
             first = n_positions - batch.widths[0]
             return (
                 self._cosines[first:n_positions][None],

@@ -6,11 +6,17 @@ import pytest
 import torch
 
 from engine.decode_loop import NonFiniteTarget
+from engine.device import build
 from engine.device.step import row_count
+from engine.kv import pool_attention
+from engine.kv.pool_attention import PAGED, RUNS, PoolModes
+from engine.models.loading import load_pair
+from engine.wire.config import RunConfig
 from engine.wire.events import Event, LogEmitted, SequenceSetBack, SpansMeasured
 from tests.support.device_engine import DeviceEngine, FakeGraphs
 from tests.support.exact_law import chi_squared, p_value, pair_law
 from tests.support.running_engine import Patched, RunningEngine, greedy
+from tests.support.simulated_varlen import varlen
 from tests.support.toy_model import ToyModel
 
 TARGET, DRAFT = ToyModel(24, seed=1), ToyModel(24, seed=2)
@@ -153,6 +159,27 @@ def test_captured_sampling_follows_the_law() -> None:
     pairs = [(output[0], output[1]) for output in running.outputs().values()]
     law = pair_law(target, [3], temperature=1.0, top_p=0.8)
     assert p_value(*chi_squared(pairs, law)) > 0.001
+
+
+@pytest.mark.parametrize("mode", [PAGED, RUNS])
+@pytest.mark.parametrize("block_size", [16, 32])
+def test_attention_in_place_gives_the_same_greedy_text(
+    mode: str, block_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = load_pair(RunConfig(device="cpu"), progress=lambda detail: None)
+    modes = PoolModes(mode == PAGED, True, "as asked")
+    monkeypatch.setattr(build, "modes_of", lambda runner, say: modes)
+    monkeypatch.setattr(pool_attention, "_varlen_attn", lambda: varlen)
+    monkeypatch.setattr(pool_attention, "_table_keyword", lambda function: "block_table")
+    texts = []
+    for kind in (RunningEngine, DeviceEngine):
+        running = kind(
+            pair.target, pair.draft, tokenizer=pair.tokenizer, n_tokens=pair.n_tokens, gamma=3,
+            batch=2, max_new_tokens=20, n_blocks=12, block_size=block_size,
+        )  # fmt: skip
+        running.run("def quicksort(items):", "import os\n", "class Stack:\n")
+        texts.append(running.outputs())
+    assert texts[0] == texts[1]
 
 
 def test_a_draft_without_numbers_ends_there() -> None:
