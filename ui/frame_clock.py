@@ -22,6 +22,11 @@ DRAW_MS = 14.0
 """Of a frame: for panels. Those that are left over are drawn in the next."""
 
 
+LIVE_FRAMES_PER_DRAW = 3
+"""While an engine speaks on this machine nothing is drawn more often than at 10 Hz: painting takes
+the processor from what is measured. A click is answered at once all the same."""
+
+
 class Scene(Protocol):
     """What the clock drives: the open sessions, the panels that can be seen."""
 
@@ -141,7 +146,8 @@ class FrameClock(QObject):
         if self._seen_by(panel, moment) == drawn.seen:
             return False
         is_told = isinstance(drawn.seen, tuple) and drawn.seen[0] != self._state.version
-        return is_told or self._frame - drawn.frame >= panel.frames_per_draw
+        least = LIVE_FRAMES_PER_DRAW if moment.is_live else 1
+        return is_told or self._frame - drawn.frame >= max(panel.frames_per_draw, least)
 
     def _seen_by(self, panel: Panel, moment: Moment) -> tuple[object, ...]:
         snapshots = (moment.snapshot, *(other.snapshot for other in moment.others))

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QToolButton,
     QWidget,
 )
-from sessions.metrics.landmarks import next_rejection, step_moment, worst_step
 
+from sessions.metrics.landmarks import next_rejection, step_moment, worst_step
 from sessions.playhead import Mode, resting_points, step_ends
 from sessions.snapshot import Snapshot
 from ui.icons import icon
@@ -80,6 +80,7 @@ class TransportBar(QWidget):
         self._frame = 0
         self._is_scrubbing = False
         self._buttons: dict[str, QToolButton] = {}
+        self._icons: dict[str, str] = {}  # what each button shows
         line = QHBoxLayout(self)
         line.setContentsMargins(8, 2, 8, 8)
         line.setSpacing(6)
@@ -216,7 +217,9 @@ class TransportBar(QWidget):
         if shown is None or moment is None:
             return
         begin, end = shown.begin_ns, max(shown.end_ns, shown.begin_ns + 1)
-        if not self._is_scrubbing:
+        self._frame += 1
+        is_told = self._frame % _FRAMES_PER_TEXT == 0 or shown.playhead.mode is not Mode.FOLLOWING
+        if not self._is_scrubbing and is_told:
             share = (shown.playhead.t_ns - begin) / (end - begin)
             self.slider.blockSignals(True)
             self.slider.setValue(round(min(max(share, 0.0), 1.0) * _POSITIONS))
@@ -228,8 +231,7 @@ class TransportBar(QWidget):
         mode = shown.playhead.mode
         self.follow.setChecked(mode is Mode.FOLLOWING)
         self._set_icon("play", "pause" if mode is Mode.PLAYING else "play")
-        self._frame += 1
-        if self._frame % _FRAMES_PER_TEXT == 0 or mode is not Mode.FOLLOWING:
+        if is_told:
             self._say_numbers(moment)
 
     # --- inside ----------------------------------------------------------------------------------
@@ -252,9 +254,13 @@ class TransportBar(QWidget):
         return button
 
     def _set_icon(self, button: str, name: str) -> None:
-        self._buttons[button].setIcon(icon(name, self._look.theme))
+        """Only where it is another: each change is painted."""
+        if self._icons.get(button) != name:
+            self._icons[button] = name
+            self._buttons[button].setIcon(icon(name, self._look.theme))
 
     def _dress(self) -> None:
+        self._icons.clear()
         for name in self._buttons:
             self._set_icon(name, name)
 

@@ -50,6 +50,7 @@ class Scene:
         self.script.sequence()
         self.session: Session | None = None
         self.panels = panels
+        self.is_live = False
 
     def show(self) -> None:
         self.session = session_of(self.script)
@@ -60,7 +61,8 @@ class Scene:
     def moment(self) -> Moment | None:
         if self.session is None:
             return None
-        return Moment(snapshot=self.session.snapshot(), newest=self.session.snapshot())
+        snapshot = self.session.snapshot()
+        return Moment(snapshot=snapshot, newest=snapshot, is_live=self.is_live)
 
     def visible_panels(self) -> Sequence[Panel]:
         return self.panels
@@ -173,3 +175,18 @@ def test_a_moment_of_a_real_script_is_told_to_the_bars(qtbot: QtBot) -> None:
     clock.ticked.connect(told.append)
     clock.tick()
     assert len(told[0].snapshot.steps) == 3
+
+
+def test_beside_an_engine_nothing_is_drawn_more_often_than_at_ten_a_second(
+    parts: tuple[ViewState, Look],
+) -> None:
+    state, look = parts
+    panel = Steps(state, look)
+    scene = Scene(panel)
+    scene.is_live = True
+    clock = clock_of(scene, state)
+    for _ in range(7):
+        scene.script.step()
+        scene.show()
+        clock.tick()
+    assert panel.drawn == [1, 4, 7]

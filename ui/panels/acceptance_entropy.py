@@ -68,7 +68,7 @@ class EntropyPanel(Panel):
         "Line: accepted / tested in each bin of entropy, with 95 % Wilson intervals, at the bin's "
         "mean.\nDashes: mean of the sum of min(draft, target), what it should be."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.plot = HomePlot(self.theme, x_label="target entropy (nats)")

@@ -49,7 +49,7 @@ class PositionPanel(Panel):
         "is how many were tested.\nDashes: accepted there / all steps that drafted, which can only "
         "fall along the draft.\nA place behind a rejection was never tested and counts in neither."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.plot = BarPlot(self.theme, x_label="draft position")

@@ -47,7 +47,7 @@ class AcceptanceTimePanel(Panel):
         "be a fault of the sampler.\nSo far: accepted / tested of all drafts up to there.\n"
         "Beneath: when sequences of each kind were decoded. A click selects the step."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.chart = StripChart(self.theme, x_label="time since start (s)")

@@ -39,7 +39,8 @@ class Panel(QWidget):
     explanation: ClassVar[str] = ""
     """What the panel's figures mean, by their formulas: the title's tooltip."""
     frames_per_draw: ClassVar[int] = 1
-    """Of 30 a second. Text that changes faster than at 5 Hz (6) cannot be read."""
+    """Of 30 a second. Text that changes faster than at 5 Hz (6) cannot be read; statistics of all
+    that was decoded hardly change within half a second (15)."""
 
     noted = Signal(str)
     """What the picture means, in a few words: shown at the right of the title. May be rich text."""

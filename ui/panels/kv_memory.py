@@ -63,7 +63,7 @@ class KvMemoryPanel(Panel):
         "reserved at once, in whole blocks.\n"
         "Unfilled (internal fragmentation): 1 - committed slots / owned slots."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.blocks = StripChart(self.theme, y_label="blocks")

@@ -66,7 +66,7 @@ class RooflinePanel(Panel):
         "together; small ones: single forwards.\n"
         "Where no table knows the device, the dashed lines are the highest rates reached here."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.host_peaks: DevicePeaks | None = None

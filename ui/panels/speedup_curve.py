@@ -56,7 +56,7 @@ class CurvePanel(Panel):
         "(star) is the one with the most.\n"
         "Diamond: measured - speed-up only against a baseline session."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         line = QHBoxLayout()

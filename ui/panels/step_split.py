@@ -58,7 +58,7 @@ class SplitPanel(Panel):
         f"Beneath: the same of the last {RECENT_STEPS} steps.\nVerify width: (T(n + 1) - T(1)) / "
         "step, T(w) a target forward w tokens wide, n the mean draft length."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.bars = StackedBars(self.theme)

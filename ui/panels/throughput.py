@@ -51,7 +51,7 @@ class ThroughputPanel(Panel):
         "ordinary decoding.\nDashed: the baseline's tokens per second over its whole session.\n"
         "Hatched: pauses. A click selects the step."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.speed = StripChart(self.theme, y_label="tokens/s")

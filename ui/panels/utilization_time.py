@@ -33,7 +33,7 @@ class UtilizationTimePanel(Panel):
         "system CPU 100 % all of them.\n"
         "n/a: the device does not tell; the tooltip says why."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.strip = QLabel()

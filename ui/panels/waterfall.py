@@ -70,7 +70,7 @@ class WaterfallPanel(Panel):
         "The order matters: a cost weighs less once others have slowed the step. Without a "
         "baseline session, B is a bare target forward, and all sampling and bookkeeping is loss."
     )
-    frames_per_draw = 6
+    frames_per_draw = 15
 
     def build(self) -> None:
         self.chart = WaterfallChart(self.theme, x_label="speed-up (×)")
