@@ -1,5 +1,6 @@
 """What every test must keep to: it leaves no thread and no process behind."""
 
+import os
 import sys
 import threading
 import time
@@ -15,6 +16,8 @@ from tests.support.nvtx_injection import Injection, build_injection, find_c_comp
 # A starved machine makes no example wrong: what may not take long is measured where it matters.
 settings.register_profile("specscope", deadline=None)
 settings.load_profile("specscope")
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # windows need no display here
 
 GRACE_S = 2.0
 """How long something that is ending may still take."""
