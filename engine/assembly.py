@@ -28,9 +28,10 @@ from engine.models.base import CausalModel, Tokenizer
 from engine.sampling import SamplingParams
 from engine.scheduler import Scheduler
 from engine.speaker import StepSpeaker
+from engine.telemetry.cuda_timer import CudaTimer
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.kernel_recorder import KernelRecorder
-from engine.telemetry.spans import CudaTimer, SpanRecorder
+from engine.telemetry.spans import SpanRecorder
 from engine.text import TokenTexts
 from engine.wire.config import RunConfig
 from engine.wire.events import (
@@ -93,7 +94,8 @@ def assemble(
 
     pair = load_pair(config, progress=progress, shelf=shelf)
     if pair.target.device.type == "cuda":
-        spans.gpu_timer = CudaTimer()
+        spans.gpu_timer = CudaTimer(emitter.now_ns)
+        spans.gpu_timer.align()
     parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
     emitter.say(model_loaded(Role.TARGET, pair.target, load_ns=pair.target_load_ns))
     if pair.draft is not None:

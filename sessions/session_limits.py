@@ -121,6 +121,7 @@ _SAME_LENGTHS: dict[type[Any], Callable[[Any], bool]] = {
         == len(e.n_flops)
         == len(e.n_bytes)
         and len(e.n_forwards) in (0, len(e.names))
+        and len(e.gpu_start_ns) in (0, len(e.names))
     ),
     KernelsRecorded: lambda e: (
         len(e.names)

@@ -4,8 +4,9 @@ import time
 from dataclasses import dataclass, field
 
 from engine.assembly import Parts, put_together
+from engine.telemetry.cuda_timer import CudaTimer
 from engine.telemetry.emitter import Emitter
-from engine.telemetry.spans import CudaTimer, SpanRecorder
+from engine.telemetry.spans import SpanRecorder
 from engine.wire.commands import SubmitPrompt
 from engine.wire.config import RunConfig
 from engine.wire.events import DraftVerified, Event, Fate, SpansMeasured, StepCommitted

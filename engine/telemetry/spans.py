@@ -45,28 +45,10 @@ class GpuTimer(Protocol):
         """Nanoseconds between each pair of marks, which may be used again afterwards."""
         ...
 
-
-class CudaTimer:
-    """CUDA events on the current stream; they are kept and used again."""
-
-    def __init__(self) -> None:
-        import torch
-
-        self._cuda: Any = torch.cuda
-        self._free: list[Any] = []
-
-    def mark(self) -> Any:
-        event = self._free.pop() if self._free else self._cuda.Event(enable_timing=True)
-        event.record()
-        return event
-
-    def read_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
-        elapsed: list[int | None] = []
-        for start, end in marks:
-            end.synchronize()  # returns at once after the host's own wait, except for the last few
-            elapsed.append(round(start.elapsed_time(end) * 1e6))  # ms to ns
-            self._free += (start, end)
-        return elapsed
+    def starts_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
+        """When each pair of marks began, on the emitter's clock; None where that is not known. To
+        be read before ``read_ns``."""
+        ...
 
 
 class Span:
@@ -204,6 +186,7 @@ class SpanRecorder:
 
     def _say(self, step: int, closed: list[Span]) -> None:
         zero = self._emitter.start_ns
+        gpu_start_ns, gpu_ns = self._read_gpu(closed)
         self._emitter.say(
             SpansMeasured(
                 step=step,
@@ -211,7 +194,7 @@ class SpanRecorder:
                 roles=tuple([span.role for span in closed]),
                 start_ns=tuple([span.start - zero for span in closed]),
                 host_ns=tuple([(span.end or 0) - span.start for span in closed]),
-                gpu_ns=self._read_gpu(closed),
+                gpu_ns=gpu_ns,
                 n_flops=tuple([span.n_flops for span in closed]),
                 n_bytes=tuple([span.n_bytes for span in closed]),
                 n_forwards=(
@@ -219,6 +202,7 @@ class SpanRecorder:
                     if any(span.n_forwards != 1 for span in closed)
                     else ()
                 ),
+                gpu_start_ns=gpu_start_ns,
                 n_syncs=None if self.gpu_timer is None else SYNCS.take(),
             )
         )
@@ -230,11 +214,18 @@ class SpanRecorder:
             if spans and spans[-1] is span:
                 spans.pop()
 
-    def _read_gpu(self, closed: list[Span]) -> tuple[int | None, ...]:
+    def _read_gpu(
+        self, closed: list[Span]
+    ) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+        """When the spans began on the device, where any of that is known, and for how long."""
         if self.gpu_timer is None:
-            return (None,) * len(closed)
+            return (), (None,) * len(closed)
         # A span whose end could not be marked has no GPU time.
         are_marked = [hasattr(span, "gpu_end") for span in closed]
         marks = [(s.gpu_start, s.gpu_end) for s, ok in zip(closed, are_marked, strict=True) if ok]
+        starts = iter(self.gpu_timer.starts_ns(marks))
         elapsed = iter(self.gpu_timer.read_ns(marks))
-        return tuple([next(elapsed) if is_marked else None for is_marked in are_marked])
+        gpu_start_ns = tuple([next(starts) if is_marked else None for is_marked in are_marked])
+        gpu_ns = tuple([next(elapsed) if is_marked else None for is_marked in are_marked])
+        has_starts = any(start is not None for start in gpu_start_ns)
+        return (gpu_start_ns if has_starts else ()), gpu_ns

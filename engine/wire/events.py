@@ -296,6 +296,7 @@ class SpansMeasured(EventBase, frozen=True, kw_only=True, tag="SpansMeasured"):
     n_flops: tuple[int | None, ...]  # counted from shapes
     n_bytes: tuple[int | None, ...]
     n_forwards: tuple[int, ...] = ()  # a graph may hold several; empty: one in each that is one
+    gpu_start_ns: tuple[int | None, ...] = ()  # of gpu_ns, on the clock of t_ns; empty: unknown
     n_syncs: int | None = None  # times the host waited for the device's numbers; None on a CPU
 
 

@@ -7,10 +7,11 @@ import torch
 
 from engine.assembly import Parts, put_together
 from engine.models.loading import LoadedPair, load_pair
+from engine.telemetry.cuda_timer import CudaTimer
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.gpu_sampler import GpuSampler
 from engine.telemetry.nvml_device import cuda_uuid
-from engine.telemetry.spans import CudaTimer, SpanRecorder
+from engine.telemetry.spans import SpanRecorder
 from engine.wire.commands import SubmitPrompt
 from engine.wire.config import RunConfig
 from engine.wire.events import (

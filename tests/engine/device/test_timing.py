@@ -28,6 +28,9 @@ class Clock:
     def read_ns(self, marks: list[tuple[int, int]]) -> list[int | None]:
         return [end - start for start, end in marks]
 
+    def starts_ns(self, marks: list[tuple[int, int]]) -> list[int | None]:
+        return [start for start, _ in marks]
+
 
 class Ticking(ToyModel):
     clock: Clock

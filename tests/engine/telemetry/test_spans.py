@@ -69,6 +69,9 @@ class FakeTimer:
         self.n_reads += 1
         return [1000 * (end - start) for start, end in marks]
 
+    def starts_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
+        return [1_000_000 + 1000 * start for start, _ in marks]
+
 
 class BrokenTimer(FakeTimer):
     def mark(self) -> int:
