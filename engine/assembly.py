@@ -11,7 +11,7 @@ import psutil
 import torch
 
 from engine.decode_loop import DecodeLoop, Rest
-from engine.device.build import make_device_step
+from engine.device.build import make_device_step, model_modes
 from engine.drafters.base import Drafter
 from engine.drafters.composite import CompositeDrafter
 from engine.drafters.draft_model import DraftModelDrafter
@@ -94,12 +94,17 @@ def assemble(
 
     pair = load_pair(config, progress=progress, shelf=shelf)
     if pair.target.device.type == "cuda":
+        torch.cuda.set_device(pair.target.device)  # streams and events are the current device's
         spans.gpu_timer = CudaTimer(emitter.now_ns)
         spans.gpu_timer.align()
     parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
-    emitter.say(model_loaded(Role.TARGET, pair.target, load_ns=pair.target_load_ns))
-    if pair.draft is not None:
-        emitter.say(model_loaded(Role.DRAFT, pair.draft, load_ns=pair.draft_load_ns))
+    for role, model, load_ns in (
+        (Role.TARGET, pair.target, pair.target_load_ns),
+        (Role.DRAFT, pair.draft, pair.draft_load_ns),
+    ):
+        if model is not None:
+            notes = attention_notes(model, config)
+            emitter.say(model_loaded(role, model, load_ns=load_ns, notes=notes))
     for note in pair.notes:
         emitter.say(LogEmitted(level="info", message=note))
     return put_together(config, parts, emitter=emitter, spans=spans, rest=rest)
@@ -228,7 +233,17 @@ def free_memory(device: torch.device) -> int:
     return int(psutil.virtual_memory().available)
 
 
-def model_loaded(role: Role, model: CausalModel, *, load_ns: int) -> ModelLoaded:
+def attention_notes(model: CausalModel, config: RunConfig) -> tuple[str, ...]:
+    """How a model on CUDA reads its cache; on a CPU there is nothing to choose."""
+    if model.device.type != "cuda":
+        return ()
+    return (model_modes(model, block_size=config.block_size).sentence,)
+
+
+def model_loaded(
+    role: Role, model: CausalModel, *, load_ns: int, notes: tuple[str, ...] = ()
+) -> ModelLoaded:
+    """``notes`` come behind the model's own."""
     return ModelLoaded(
         role=role,
         name=model.name,
@@ -240,5 +255,5 @@ def model_loaded(role: Role, model: CausalModel, *, load_ns: int) -> ModelLoaded
         weight_bytes=model.weight_bytes,
         load_ns=load_ns,
         shape_json=json.dumps(asdict(model.shape)),
-        notes=model.notes,
+        notes=(*model.notes, *notes),
     )

@@ -16,7 +16,7 @@ from engine.telemetry.kernel_recorder import KernelRecorder
 from engine.telemetry.nvml_device import cuda_uuid
 from engine.wire.commands import SubmitPrompt
 from engine.wire.config import ConfigError, RunConfig, check_gamma, check_sampling
-from engine.wire.events import Event, FinishReason, SettingsChanged
+from engine.wire.events import Event, FinishReason, LogEmitted, SettingsChanged
 
 
 class Engine:
@@ -173,8 +173,13 @@ class Engine:
         if not sequences or (wanted == self._captured[0] and most <= self._captured[1]):
             return
         fewest = min(len(sequence.token_ids) for sequence in sequences)
+        n_before, started_ns = device_step.shelf.n_captured, self._now_ns()
         device_step.prepare(*wanted, positions=(fewest, most))
         self._captured = (wanted, most)
+        if n_captured := max(0, device_step.shelf.n_captured - n_before):
+            seconds = (self._now_ns() - started_ns) / 1e9
+            message = f"{n_captured} CUDA graphs captured in {seconds:.1f} s"
+            self._say(LogEmitted(level="info", message=message))
 
     def _calibrate_when_due(self) -> None:
         sequences = [*self._scheduler.running, *list(self._scheduler.waiting)[: self.config.batch]]

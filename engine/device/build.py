@@ -18,7 +18,7 @@ from engine.kv.slot_cache import SlotCache
 from engine.models.base import CausalModel
 from engine.telemetry.spans import SpanRecorder
 from engine.wire.config import RunConfig
-from engine.wire.events import Event, LogEmitted
+from engine.wire.events import Event
 
 STRAIGHT_NOTE = "straight-line forward"
 """What a model notes whose attention can read the pool in place."""
@@ -42,13 +42,11 @@ def make_device_step(
     drafting = None
     model_drafter = drafter.model if isinstance(drafter, CompositeDrafter) else drafter
     if draft is not None and isinstance(model_drafter, DraftModelDrafter):
-        loop = DraftLoop(
-            draft, slot_cache(draft), shelf, modes=modes_of(draft, say=say), spans=spans
-        )
+        loop = DraftLoop(draft, slot_cache(draft), shelf, modes=modes_of(draft), spans=spans)
         drafting = DeviceDrafting(draft, loop, batch=config.batch)
         model_drafter.on_device = drafting
     verification = Verification(
-        target, slot_cache(target), shelf, modes=modes_of(target, say=say), spans=spans
+        target, slot_cache(target), shelf, modes=modes_of(target), spans=spans
     )
     return DeviceStep(
         drafter=drafter,
@@ -75,21 +73,16 @@ def slot_cache(runner: RoleRunner) -> SlotCache:
     return cache
 
 
-def modes_of(runner: RoleRunner, *, say: Callable[[Event], None]) -> PoolModes:
-    """What attention this role's model can use; on CUDA said, as it decides what a step costs."""
-    model, cache = runner.model, slot_cache(runner)
-    if model.device.type != "cuda":
-        return GATHER_ONLY
-    modes = _find_modes(model, cache.block_size)
-    say(LogEmitted(level="info", message=f"{runner.role} {model.name}: {modes.sentence}"))
-    return modes
+def modes_of(runner: RoleRunner) -> PoolModes:
+    """What attention this role's model can use."""
+    return model_modes(runner.model, block_size=slot_cache(runner).block_size)
 
 
-def _find_modes(model: CausalModel, block_size: int) -> PoolModes:
-    if STRAIGHT_NOTE not in model.notes:
-        return GATHER_ONLY
+def model_modes(model: CausalModel, *, block_size: int) -> PoolModes:
+    """What attention a model can use over blocks of that size, tried on its device."""
     shapes = set(model.layer_kv_shapes())
-    if len(shapes) != 1:
+    is_straight = STRAIGHT_NOTE in model.notes and len(shapes) == 1
+    if model.device.type != "cuda" or not is_straight:
         return GATHER_ONLY
     ((n_kv_heads, head_dim),) = shapes
     return find_modes(

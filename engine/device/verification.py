@@ -238,8 +238,8 @@ class Verification:
             return DraftRows(ids, n_drafted, maxima, confidences, probs)
         is_from_host = given["is_from_host"][:, None] > 0
         ids = torch.where(is_from_host, host_ids, ids)
-        maxima = torch.where(is_from_host, 0.0, maxima)
-        confidences = torch.where(is_from_host, 1.0, confidences)
+        maxima = maxima.masked_fill(is_from_host, 0.0)
+        confidences = confidences.masked_fill(is_from_host, 1.0)
         if probs is not None:
             looked_up = one_hot(ids.reshape(-1), probs.shape[-1]).view(probs.shape)
             probs = torch.where(is_from_host[:, :, None], looked_up, probs)

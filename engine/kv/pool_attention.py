@@ -9,6 +9,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -99,6 +100,7 @@ class PoolModes:
 GATHER_ONLY = PoolModes(False, False, "attention gathers the context")
 
 
+@lru_cache
 def find_modes(
     device: torch.device,
     dtype: torch.dtype,
@@ -108,7 +110,7 @@ def find_modes(
     head_dim: int,
     block_size: int,
 ) -> PoolModes:
-    """Try the modes on ``device`` with a model's heads."""
+    """Try the modes on ``device`` with a model's heads; once for each such question."""
     what = f"blocks of {block_size} in {str(dtype).removeprefix('torch.')}"
 
     def attempt(mode: str) -> str:

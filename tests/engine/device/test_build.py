@@ -28,6 +28,6 @@ def test_nothing_is_captured_on_a_cpu() -> None:
     running = DeviceEngine(TARGET, DRAFT)
     assert not running.device_step.shelf.is_capturing
     target = running.engine.target
-    assert modes_of(target, say=lambda event: None) is GATHER_ONLY
+    assert modes_of(target) is GATHER_ONLY
     assert slot_cache(target) is target.cache
     assert free_bytes(torch.device("cpu")) is None

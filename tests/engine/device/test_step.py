@@ -168,7 +168,7 @@ def test_attention_in_place_gives_the_same_greedy_text(
 ) -> None:
     pair = load_pair(RunConfig(device="cpu"), progress=lambda detail: None)
     modes = PoolModes(mode == PAGED, True, "as asked")
-    monkeypatch.setattr(build, "modes_of", lambda runner, say: modes)
+    monkeypatch.setattr(build, "modes_of", lambda runner: modes)
     monkeypatch.setattr(pool_attention, "_varlen_attn", lambda: varlen)
     monkeypatch.setattr(pool_attention, "_table_keyword", lambda function: "block_table")
     texts = []

@@ -29,6 +29,7 @@ def use(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def find() -> PoolModes:
+    find_modes.cache_clear()
     return find_modes(CPU, torch.float32, **HEADS)
 
 

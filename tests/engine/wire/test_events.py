@@ -17,7 +17,8 @@ def test_an_event_is_flat_and_frozen(kind: type[EventBase]) -> None:
     assert kind.__struct_config__.frozen
     assert kind.__struct_config__.tag == kind.__name__
     for name, hint in get_type_hints(kind).items():
-        allowed = r"(int|float|str|NoneType|Role|Fate|Origin|EngineState|EndReason|FinishReason)"
+        plain = "int|bool|float|str|NoneType"
+        allowed = rf"({plain}|Role|Fate|Origin|EngineState|EndReason|FinishReason)"
         text = re.sub(r"engine\.wire\.events\.|<class '|<enum '|'>", "", str(hint)).replace(
             "None", "NoneType"
         )
