@@ -7,18 +7,28 @@ from pathlib import Path
 
 import pytest
 
+from ui.panel_table import PANELS
+
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("engine", "sessions", "specscope", "resources")
-MIRRORED = ("engine", "sessions", "specscope")
+PACKAGES = ("engine", "sessions", "ui", "specscope", "resources")
+MIRRORED = ("engine", "sessions", "ui", "specscope")
 
 WITHOUT_OWN_TEST = {
     "base.py": "a protocol: nothing to run",
     "__init__.py": "empty, or a table that is used everywhere",
     "__main__.py": "one call",
+    "ui/moment.py": "names and types alone",
+    "ui/models_offered.py": "names and types alone",
+    "ui/run_order.py": "names and types alone",
+    "ui/workshop.py": "a protocol: what stands behind it is tested in specscope/test_wiring.py",
+    "ui/panel_table.py": "a table: what must hold of its panels is tested here",
 }
+"""By name, or by path."""
 
 WIRE = ("engine.wire.client", "engine.wire.codec", "engine.wire.config")
 HEAVY = ("torch", "transformers", "numpy", "nvtx", "pynvml")
+NOT_TO_START = ("torch", "transformers", "tokenizers", "pyqtgraph", "scipy", "ui.stage")
+"""What the start page is painted without."""
 
 
 def sources() -> list[Path]:
@@ -47,6 +57,11 @@ def loaded_by(*names: str) -> set[str]:
     return set(done.stdout.split())
 
 
+def _name(node: ast.AST) -> str:
+    """The name that a piece of source is, or ends with."""
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
 def test_import_contracts_hold() -> None:
     program = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     done = subprocess.run(
@@ -63,7 +78,9 @@ def test_import_contracts_hold() -> None:
 def test_tests_mirror_sources() -> None:
     missing = []
     for source in sources():
-        if source.name in WITHOUT_OWN_TEST or source.parts[0] not in MIRRORED:
+        if {source.name, source.as_posix()} & {*WITHOUT_OWN_TEST}:
+            continue
+        if source.parts[0] not in MIRRORED:
             continue
         test = Path("tests") / source.parent / f"test_{source.name}"
         if not (ROOT / test).exists():
@@ -84,6 +101,51 @@ def test_the_wire_is_light(name: str) -> None:
 def test_the_theory_knows_no_torch() -> None:
     names = [name for name in modules("engine.theory") if not name.endswith("__init__")]
     assert loaded_by(*names).isdisjoint({"torch", "transformers", "nvtx"})
+
+
+@pytest.mark.parametrize("name", ["ui.main_window", "specscope.app"])
+def test_the_start_page_comes_without_what_is_slow_to_load(name: str) -> None:
+    loaded = loaded_by(name)
+    assert loaded.isdisjoint(NOT_TO_START)
+    panels = {each for each in loaded if each.startswith("ui.panels.")}
+    assert panels == {"ui.panels.base"}
+
+
+def test_the_window_has_one_timer_and_prints_nothing() -> None:
+    """The one heartbeat is the frame clock's; the window tells in its banner."""
+    timers, prints = set(), set()
+    for source in sources():
+        if source.parts[0] != "ui":
+            continue
+        tree = ast.parse((ROOT / source).read_text(encoding="utf-8"))
+        names = {_name(node) for node in ast.walk(tree)}
+        if names & {"QTimer", "QBasicTimer", "startTimer", "singleShot"}:
+            timers.add(source.as_posix())
+        if any(isinstance(n, ast.Call) and _name(n.func) == "print" for n in ast.walk(tree)):
+            prints.add(source.as_posix())
+    assert timers == {"ui/frame_clock.py"}
+    assert prints == set()
+
+
+def test_panels_have_a_key_of_their_own_and_say_what_they_are() -> None:
+    keys = [panel.key for panel in PANELS]
+    assert len(keys) == len(set(keys))
+    for panel in PANELS:
+        assert panel.title, panel.key
+        assert panel.hint.strip(), panel.key
+        assert panel.explanation.strip(), panel.key
+
+
+def test_a_panel_is_in_the_table() -> None:
+    """A panel's module is one that defines a ``Panel``; any other there belongs to one panel."""
+    tabled = {panel.__module__ for panel in PANELS}
+    defining = set()
+    for name in modules("ui.panels"):
+        tree = ast.parse((ROOT / (name.replace(".", "/") + ".py")).read_text(encoding="utf-8"))
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        if any(_name(base) == "Panel" for each in classes for base in each.bases):
+            defining.add(name)
+    assert defining == tabled
 
 
 @pytest.mark.parametrize("source", sources(), ids=str)

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
 
-from ui.plots.block_cells import Cell, CellLook, draw_cell
+from ui.plots.block_cells import Cell
 from ui.plots.block_grid import BlockGrid, Blocks, raster
 from ui.theme import DARK, LIGHT, mixed
 
@@ -45,24 +44,6 @@ def test_where_a_block_lies() -> None:
 
 def colour_at(pixels: np.ndarray, row: int, column: int) -> str:
     return f"#{int(pixels[row, column]) & 0xFFFFFF:06X}"
-
-
-def test_a_half_filled_block_has_a_bar_of_half_its_height() -> None:
-    look = CellLook(Cell.FILLED, HUES[0], 5, 0, "")
-    pixels = draw_cell(look, DARK, 10, 1.0)
-    assert colour_at(pixels, 7, 4) == HUES[0]
-    assert colour_at(pixels, 2, 4) == mixed(HUES[0], DARK.panel, 0.30)
-    assert pixels[9, 9] == 0  # the gap
-
-
-def test_every_state_looks_different_without_colour() -> None:
-    drawn = [draw_cell(CellLook(cell, HUES[0], 16, 0, ""), DARK, 17, 1.0) for cell in Cell]
-    shapes = {(image != image[8, 1]).tobytes() for image in drawn}
-    assert len(shapes) >= 4  # free and filled whole are both plain squares
-    free, filled = drawn[Cell.FREE], drawn[Cell.FILLED]
-    assert (
-        QColor(colour_at(filled, 8, 8)).lightness() > QColor(colour_at(free, 8, 8)).lightness() + 40
-    )
 
 
 def test_the_image_holds_each_block_at_its_place(qtbot) -> None:

@@ -1,0 +1,54 @@
+"""What the window costs is measured on something small: figures and their limits are there."""
+
+import pytest
+
+from specscope import window_bench
+from specscope.window_bench import LIMITS, run_window_bench
+
+pytestmark = pytest.mark.usefixtures("data_folder")
+
+
+def test_the_start_page_is_painted_without_torch() -> None:
+    started = window_bench._start()
+    assert not started["has_torch"]
+    assert 0 < started["start_s"] < started["process_s"]
+
+
+def test_what_is_fed_arrives_whole() -> None:
+    fed = window_bench._child("feed", "0.5")
+    assert fed["n_steps_fed"] > 0
+    assert fed["n_lost"] == 0
+    assert fed["heartbeat_gap_ms"] >= fed["heartbeat_p95_ms"] > 0
+    assert fed["table_growth_mb"] >= 0
+
+
+def test_every_limit_has_a_figure_and_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cases that answer at once; which and how they are asked is what is looked at."""
+    asked: list[tuple[str, ...]] = []
+    answers: dict[str, dict[str, float]] = {
+        "start": {"painted_at_s": 0.0, "has_torch": False},
+        "make": {},
+        "frames": {"first_paint_s": 0.25, "frame_p95_ms": 34.0},
+        "feed": {"n_lost": 0, "heartbeat_gap_ms": 20.0, "rss_growth_mb": 1.0},
+    }
+    speeds = {"off": 100.0, "on": 90.0}
+
+    def answer(case: str, *arguments: str) -> dict[str, float]:
+        asked.append((case, *arguments))
+        if case == "beside":
+            return {"tokens_per_second": speeds[arguments[0]]}
+        return answers[case]
+
+    monkeypatch.setattr(window_bench, "_child", answer)
+    said: list[str] = []
+    result = run_window_bench(n_draft_tokens=1234, feed_s=2.0, n_rounds=2, say=said.append)
+    verdicts = result["verdicts"]
+    assert set(verdicts) == set(LIMITS)
+    assert verdicts["first_paint_s"] == {"value": 0.25, "limit": 0.5, "holds": True}
+    assert not verdicts["frame_p95_ms"]["holds"]
+    assert verdicts["beside_cost"]["value"] == pytest.approx(0.1)
+    assert not verdicts["beside_cost"]["holds"]
+    # In turn, the other way round in every second round: what drifts takes no side.
+    assert [a[1] for a in asked if a[0] == "beside"] == ["off", "on", "on", "off"]
+    assert ("feed", "2.0") in asked
+    assert said
