@@ -65,6 +65,7 @@ class CudaGraphs:
         with cuda.device(self._device):
             if self._stream is None:
                 self._stream = cuda.Stream()
+            if self._pool is None:
                 self._pool = cuda.graph_pool_handle()
             current = cuda.current_stream()
             self._stream.wait_stream(current)
@@ -99,7 +100,7 @@ class CudaGraphs:
         for graph in self._graphs:
             graph.reset()
         self._graphs.clear()
-        self._stream = self._pool = None
+        self._pool = None  # the next graphs have another; the stream's workspaces are used again
 
 
 class GraphShelf:

@@ -85,8 +85,8 @@ class DeviceDrafting:
 
 
 class DeviceStep:
-    """Runs steps for the decode loop. What is captured depends on the sampling and on the longest
-    draft allowed; when those change it is captured anew."""
+    """Runs steps for the decode loop. What is captured depends on the sampling, on the longest
+    draft allowed and on where the caches lie; when any of these changes it is captured anew."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class DeviceStep:
         self._spans = spans
         self._n_tokens = n_tokens
         self._results: DraftResults | None = None
-        self._params: SamplingParams | None = None
+        self._bound_to: tuple[SamplingParams, tuple[int, ...]] | None = None
 
     def run(self, plans: Items[Plan], params: SamplingParams) -> StepOutcome:
         """Draft for ``plans``, verify and judge; the host waits once, for the numbers."""
@@ -139,8 +139,8 @@ class DeviceStep:
 
     def results_for(self, gamma: int, params: SamplingParams) -> DraftResults:
         """Room for drafts of that length. A change drops what was captured for the room before."""
-        results = self._results
-        if results is None or results.gamma < gamma or params != self._params:
+        results, bound_to = self._results, (params, self._addresses())
+        if results is None or results.gamma < gamma or bound_to != self._bound_to:
             self.forget()
             has_model = self._drafting is not None
             results = self._results = DraftResults(
@@ -150,8 +150,13 @@ class DeviceStep:
                 has_probs=has_model and params.temperature > 0.0,
                 device=self.verification.model.device,
             )
-            self._params = params
+            self._bound_to = bound_to
         return results
+
+    def _addresses(self) -> tuple[int, ...]:
+        """Of the caches, which a graph reads where they were when it was captured."""
+        loops = () if self._drafting is None else (self._drafting.loop,)
+        return tuple(part.cache.address for part in (self.verification, *loops))
 
     def prepare(self, gamma: int, params: SamplingParams, *, positions: tuple[int, int]) -> None:
         """Capture what steps with drafts of up to ``gamma`` tokens will need, for contexts that

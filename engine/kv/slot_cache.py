@@ -101,6 +101,11 @@ class SlotCache(ABC):
         """Where padding is written; read by no row that counts."""
         return self._scratch
 
+    @property
+    def address(self) -> int:
+        """Where the tensors lie; another one means that they were made anew."""
+        return self._keys[0].data_ptr()
+
     def settle(self, sequence_id: int, n_kept: int, *, step: int) -> None:
         table = self._tables[sequence_id]
         before = self._settled[sequence_id]

@@ -161,7 +161,9 @@ def test_the_estimate_of_memory_is_near_the_peak(pair: LoadedPair) -> None:
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
-    engine, _ = make_engine(pair, settings(batch=8, gamma=4, n_blocks=4096))
+    engine, _ = make_engine(
+        pair, settings(batch=8, gamma=4, n_blocks=16384)
+    )  # far more than workspaces
     for prompt in PROMPTS * 3:
         engine.submit(SubmitPrompt(text=prompt))
     while engine.has_work:

@@ -112,6 +112,24 @@ def test_a_change_of_settings_is_captured_anew() -> None:
     assert graphs.n_drops == 2, "once for the first settings, once for the change of both"
 
 
+def test_caches_that_were_made_anew_are_captured_anew() -> None:
+    made = pair_of("toy", gamma=2, max_new_tokens=12)
+    graphs = FakeGraphs()
+    running = DeviceEngine(*made["models"], graphs=graphs, **made["settings"])
+    running.run(PROMPTS[0], check=False)
+    cache = running.target_cache
+    cache._keys = [keys.clone() for keys in cache._keys]
+    cache._heads = [
+        (keys.transpose(0, 1)[None], values.transpose(0, 1)[None])
+        for keys, values in zip(cache._keys, cache._values, strict=True)
+    ]
+    n_before, n_drops = graphs.n_captures, graphs.n_drops
+    running.run(PROMPTS[3], check=False)
+    assert graphs.n_drops == n_drops + 1
+    assert graphs.n_captures > n_before
+    assert running.outputs()[1] == greedy(TARGET, PROMPTS[3], 12)
+
+
 def test_tensors_of_graphs_stay_where_they_are() -> None:
     made = pair_of("toy", gamma=3, max_new_tokens=12, temperature=1.0)
     graphs = FakeGraphs()
