@@ -19,7 +19,7 @@ from sessions.snapshot import Snapshot
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence:
     """Where the output of a prompt leaves the baseline's. ``position`` counts output tokens from 0;
-    None where both are the same as far as the shorter goes and equally long."""
+    None where both are the same, as far as both have come."""
 
     prompt: str
     sequence_id: int
@@ -107,6 +107,8 @@ def _divergence(one: SequenceOutput, other: SequenceOutput) -> Divergence:
         min(len(one.token_ids), len(other.token_ids)),
     )
     is_same = place == len(one.token_ids) == len(other.token_ids)
+    if None in (one.finish_reason, other.finish_reason):  # one is not as far yet
+        is_same = place == min(len(one.token_ids), len(other.token_ids))
     return Divergence(
         prompt=one.prompt,
         sequence_id=one.sequence_id,

@@ -71,7 +71,8 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
     if paths:
         window.open_sessions(paths)
         settle()
-        for session in window.controller.sessions:
+        if len(paths) == 1:
+            session = window.controller.sessions[0]
             points = resting_points(session.newest())
             if len(points):  # not at the very end, where the caches are empty again
                 session.playhead.scrub(int(points[(len(points) * 9) // 10]))

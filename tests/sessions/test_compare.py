@@ -78,3 +78,15 @@ def test_prompts_not_in_common_are_left_out() -> None:
 def test_any_number_of_sessions(n_sessions: int) -> None:
     columns = compare([(str(i), speculative()) for i in range(n_sessions)])
     assert len(columns) == n_sessions
+
+
+def test_an_output_that_is_not_as_far_yet_does_not_part() -> None:
+    script = EventScript()
+    script.sequence("ab")
+    script.step(drafted=2, accepted=2)
+    half = folded(script.events)
+    script.step(drafted=2, accepted=2)
+    script.finish()
+    whole = folded(script.events)
+    assert [each.position for each in divergences(half, whole)] == [None]
+    assert [each.position for each in divergences(whole, half)] == [None]
