@@ -125,6 +125,23 @@ def test_what_another_gamma_would_have_done_marks_the_best() -> None:
     assert any("extrapolated" in line for line in lines)
 
 
+def test_launching_is_told_where_it_was_measured() -> None:
+    script = EventScript()
+    script.sequence("ab")
+    script.step(drafted=3, accepted=1)
+    script.finish()
+    assert "launch overhead" not in table_text(figures_table(folded(script.events)))
+    script.say(
+        CalibrationMeasured(
+            context_length=9, draft_forward_ns=5, target_widths=(1,), target_forward_ns=(20,),
+            draft_launch_share=0.04, uncaptured_launch_share=0.61,
+        )
+    )  # fmt: skip
+    told = table_text(figures_table(folded(script.events)))
+    assert re.search(r"launch overhead +4\.0 % +of a draft's time the device waits", told)
+    assert "without graphs 61.0 %" in told
+
+
 def test_figures_that_do_not_exist_are_dashes() -> None:
     assert (number(None, 2), percent(None)) == ("-", "-")
     assert (number(1.005, 1), percent(0.125)) == ("1.0", "12.5 %")
