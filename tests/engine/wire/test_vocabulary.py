@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from engine.wire.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
 from engine.wire.config import ConfigError
+from engine.wire.vocabulary import Vocabulary, share_vocabulary, single_vocabulary
 
 TOKENS = {token_id: f"t{token_id}" for token_id in range(100)}
 TARGET = Vocabulary("big", TOKENS, frozenset({0, 1}), {"bos": 0, "eos": 1}, 128)
