@@ -105,8 +105,8 @@ def _graphs(measured: Measured) -> Claim:
     claim = "with CUDA graphs that overhead is gone"
     value = measured.draft_gap_share_with_graphs
     if value is None:
-        return _unmeasured(claim, measured, "the engine launches kernels one by one")
-    why = f"the same share of a draft forward replayed as a graph, {_on(measured)}"
+        return _unmeasured(claim, measured, "no draft was captured")
+    why = f"the share of a captured draft's time in which its graph does not run, {_on(measured)}"
     return _judged(claim, f"{100 * value:.1f} %", value <= 0.02, why)
 
 

@@ -11,20 +11,26 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
+from engine.assembly import Parts, put_together
 from engine.benchmark.claim_checks import Measured, check_claims
 from engine.kv.base import ForwardRow
 from engine.kv.block_table import blocks_for
 from engine.kv.paged_cache import PagedCache
 from engine.models.base import CausalModel
-from engine.models.loading import load_pair
+from engine.models.loading import LoadedPair, load_pair
+from engine.telemetry.cuda_timer import CudaTimer
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.gpm_counters import GpmCounters
 from engine.telemetry.kernel_recorder import KernelRecorder
 from engine.telemetry.kernel_trace import SpanBounds
 from engine.telemetry.nvml_device import NoSuchDevice, cuda_uuid, find_by_cuda_uuid
 from engine.telemetry.nvml_readings import DeviceGone
+from engine.telemetry.spans import SpanRecorder
 from engine.wire.benchmark import BenchmarkSettings
+from engine.wire.commands import SubmitPrompt
+from engine.wire.config import RunConfig
 from engine.wire.events import Event, KernelsRecorded, Role
 
 STRETCH_S = 2.0
@@ -68,12 +74,14 @@ def _measure(settings: BenchmarkSettings, progress: Callable[[str], None]) -> Me
         width = config.gamma_limit + 1
         verify = _repeat(pair.target, Role.TARGET, width)
         bytes_per_s = pair.target.weight_bytes / verify.forward_s
-        draft, gap_share = None, None
+        draft, gap_share, captured_share = None, None, None
         if pair.draft is not None:
             progress("the draft's forward, repeated")
             draft = _repeat(pair.draft, Role.DRAFT, 1)
             progress("the draft's kernels")
             gap_share = _gap_share(pair.draft)
+            progress("the draft, captured")
+            captured_share = _captured_gap_share(config, pair)
     return Measured(
         device=name,
         draft_tensor_pct=draft.counters.get("tensor_active_pct") if draft else None,
@@ -81,6 +89,7 @@ def _measure(settings: BenchmarkSettings, progress: Callable[[str], None]) -> Me
         verify_bytes_per_s=bytes_per_s,
         read_bytes_per_s=READ_BYTES / read_s,
         draft_gap_share=gap_share,
+        draft_gap_share_with_graphs=captured_share,
         missing=tuple(verify.missing),
     )
 
@@ -188,6 +197,26 @@ def _gap_share(model: CausalModel) -> float | None:
         return None
     whole_ns = sum(span.end_ns - span.start_ns for span in spans)
     return max(0.0, 1.0 - busy_ns / whole_ns)
+
+
+def _captured_gap_share(config: RunConfig, pair: LoadedPair) -> float | None:
+    """Share of a captured draft's time in which its graph does not run, as the engine's own
+    calibration finds it; None if it could not be captured."""
+    emitter = Emitter(_ignore)
+    engine = put_together(
+        replace(config, calibrate=True, graphs=True, batch=1),
+        Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens),
+        emitter=emitter,
+        spans=SpanRecorder(emitter, gpu_timer=CudaTimer()),
+        rest=_go_on,
+    )
+    engine.submit(SubmitPrompt(text="def "))
+    engine.step()
+    return None if engine.calibration is None else engine.calibration.draft_launch_share
+
+
+def _go_on(resting_point: str) -> None:
+    """Nobody pauses a benchmark."""
 
 
 def _ignore(event: Event) -> None:

@@ -39,4 +39,4 @@ def test_another_device_is_named() -> None:
 def test_each_missing_measurement_has_its_reason() -> None:
     claims = check_claims(Measured(device=H100, missing=("tensor_active_pct: no permission",)))
     assert claims[0].why == "tensor_active_pct: no permission."
-    assert claims[4].why == "the engine launches kernels one by one."
+    assert claims[4].why == "no draft was captured."
