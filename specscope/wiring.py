@@ -6,10 +6,13 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from engine.wire.client import EngineClient, EngineStartError
 from engine.wire.commands import CloseQueue, Command, SubmitPrompt
 from engine.wire.config import RunConfig
 from engine.wire.events import Event, SessionEnded
+from engine.wire.nsight import NsightMissing, find_nsys, nsys_wrapper
 from sessions.library import Library
 from sessions.metrics.summary import summarise
 from sessions.opening import open_session
@@ -161,13 +164,22 @@ class EngineRun:
 
     def _start(self) -> None:
         try:
-            client = EngineClient.start(*self._order.configs, program=self._program)
-        except EngineStartError as error:
+            client = self._start_client()
+        except (EngineStartError, NsightMissing) as error:
             self.problem = str(error)
             return
         if self._is_hung_up:
             client.close(patience_s=0.2)
         self._client = client
+
+    def _start_client(self) -> EngineClient:
+        """Under Nsight Systems, if its report is asked for."""
+        configs, report = self._order.configs, self._order.nsys_report
+        if report is None:
+            return EngineClient.start(*configs, program=self._program)
+        told = (replace(config, nsys_report=str(report)) for config in configs)
+        wrapper = nsys_wrapper(report, find_nsys())
+        return EngineClient.start(*told, program=self._program, wrapper=wrapper)
 
     def _session(self, client: EngineClient, place: int) -> Session:
         source = self._source = _OneSession(client)

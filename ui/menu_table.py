@@ -49,6 +49,7 @@ def _engine(window: "MainWindow") -> tuple[Act, ...]:
     return (
         Act(menu, "Pause or resume the engine", ("F8",), bar.toggle_engine),
         Act(menu, "Step the engine once", ("Shift+F10",), bar.step_engine),
+        Act(menu, "Record the kernels of the next step", ("K",), bar.record_kernels),
         Act(menu, "Stop the run", ("Shift+F5",), bar.stop, is_line_before=True),
     )
 

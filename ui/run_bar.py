@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from engine.wire.commands import Pause, Resume, SetGamma, SetSampling, StepOnce
+from engine.wire.commands import Pause, RecordKernels, Resume, SetGamma, SetSampling, StepOnce
 from engine.wire.config import MAX_GAMMA
 from engine.wire.events import EngineState
 from sessions.recorder_status import RecorderState
@@ -100,6 +100,10 @@ class RunBar(QWidget):
 
     def step_engine(self) -> None:
         self._controller.send(StepOnce())
+
+    def record_kernels(self) -> None:
+        """Record the kernels of the next step; on a CPU, the operators."""
+        self._controller.send(RecordKernels(n_steps=1))
 
     def stop(self) -> None:
         self._controller.stop()

@@ -1,6 +1,7 @@
 """What a person orders: prompts under one or more configurations."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.wire.config import RunConfig
 
@@ -23,3 +24,5 @@ class RunOrder:
     prompts: tuple[OrderedPrompt, ...]
     is_recorded: bool = True
     name: str = ""
+    nsys_report: Path | None = None
+    """Where Nsight Systems is to write its report of the only session; None: it is not there."""

@@ -21,6 +21,11 @@ REPORT_SUFFIX = ".nsys-rep"
 N_LAUNCHES = 20
 """Kernels that Nsight Compute looks at unless told otherwise: each is replayed dozens of times."""
 
+NSYS_MISSING = (
+    "nsys is not on PATH: install Nsight Systems (developer.nvidia.com/nsight-systems, or "
+    "the package nsight-systems-cli of NVIDIA's repository for your system) and try again."
+)
+
 _HELP_S = 60.0
 
 
@@ -45,10 +50,7 @@ def find_nsys() -> NsysProgram:
     """
     path = shutil.which("nsys")
     if path is None:
-        raise NsightMissing(
-            "nsys is not on PATH: install Nsight Systems (developer.nvidia.com/nsight-systems, or "
-            "the package nsight-systems-cli of NVIDIA's repository for your system) and try again."
-        )
+        raise NsightMissing(NSYS_MISSING)
     try:
         done = subprocess.run(
             [path, "profile", "--help"],

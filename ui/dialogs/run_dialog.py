@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from engine.wire.config import ConfigError, RunConfig
 from ui.dialogs.draft_list import DraftList
+from ui.dialogs.nsight_box import NsightBox
 from ui.dialogs.prompt_box import PromptBox
 from ui.dialogs.settings_box import SettingsBox
 from ui.dialogs.target_box import TargetBox
@@ -52,6 +53,7 @@ class RunDialog(QDialog):
         self.drafts = DraftList(workshop.drafts, look)
         self.prompts = PromptBox(workshop.prompts())
         self.settings = SettingsBox()
+        self.nsight = NsightBox(self.order)
         self.name = QLineEdit()
         self.name.setPlaceholderText("a name for the recording (optional)")
         self.recording = QCheckBox("Record the session")
@@ -69,7 +71,7 @@ class RunDialog(QDialog):
         buttons.rejected.connect(self.reject)
         self._lay_out(buttons)
         self.target.changed.connect(self._target_changed)
-        for part in (self.target, self.drafts, self.prompts, self.settings):
+        for part in (self.target, self.drafts, self.prompts, self.settings, self.nsight):
             part.changed.connect(self._check)
         self._target_changed(self.target.value)
         self._fill(remembered)
@@ -90,6 +92,7 @@ class RunDialog(QDialog):
             prompts=prompts,
             is_recorded=self.recording.isChecked(),
             name=self.name.text().strip(),
+            nsys_report=self.nsight.chosen(drafts),
         )
 
     def accept(self) -> None:
@@ -110,6 +113,7 @@ class RunDialog(QDialog):
             "is_recorded": self.recording.isChecked(),
             "prompts": self.prompts.fields(),
             "settings": self.settings.values(),
+            "nsight": self.nsight.fields(),
         }
 
     # --- inside ----------------------------------------------------------------------------------
@@ -122,7 +126,9 @@ class RunDialog(QDialog):
         if isinstance(drafts, list) and drafts:
             self.drafts.choose([str(draft) for draft in drafts])
         self.recording.setChecked(remembered.get("is_recorded") is not False)
-        for part, name in ((self.prompts, "prompts"), (self.settings, "settings")):
+        for part, name in (
+            (self.prompts, "prompts"), (self.settings, "settings"), (self.nsight, "nsight"),
+        ):  # fmt: skip
             if isinstance(values := remembered.get(name), dict):
                 part.fill(values)
 
@@ -155,6 +161,7 @@ class RunDialog(QDialog):
         grid.addWidget(_section("Drafts — several are compared", self.drafts), 1, 0, 2, 1)
         grid.addWidget(_section("Prompts", self.prompts), 0, 1, 2, 1)
         grid.addWidget(_section("Settings", self.settings), 2, 1)
+        grid.addWidget(_section("Nsight", self.nsight), 3, 0, 1, 2)
         grid.setColumnStretch(0, 4)
         grid.setColumnStretch(1, 5)
         grid.setRowStretch(1, 1)
@@ -173,7 +180,7 @@ class RunDialog(QDialog):
         outer.addWidget(self.problem)
         outer.addLayout(line)
         screen = self.screen().availableGeometry()
-        self.resize(min(1040, screen.width() - 40), min(740, screen.height() - 60))
+        self.resize(min(1040, screen.width() - 40), min(820, screen.height() - 60))
 
 
 def _section(title: str, content: QWidget) -> QFrame:

@@ -14,7 +14,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.wire.config import ALLOCATIONS, BLOCK_SIZES, DTYPES, MAX_BATCH, MAX_GAMMA, RunConfig
+from engine.wire.config import (
+    ALLOCATIONS,
+    BLOCK_SIZES,
+    DTYPES,
+    MAX_BATCH,
+    MAX_GAMMA,
+    WEIGHTS,
+    RunConfig,
+)
 
 _COLUMNS = 2
 _LARGE = 2**31 - 1
@@ -44,9 +52,19 @@ class SettingsBox(QWidget):
         self._add("allocation", "KV memory", _choice(ALLOCATIONS))
         self._add("device", "device", _choice(["auto", "cpu", "cuda"], is_editable=True))
         self._add("dtype", "numbers", _choice(DTYPES))
+        self._add("weights", "weights", _choice(WEIGHTS))
+        self._add("kernels_every", "kernels of every n-th step", _whole(0, 1_000_000, "none"))
         self._add("chat", "", QCheckBox("chat template"))
+        self._add("graphs", "", QCheckBox("CUDA graphs"))
         self._add("calibrate", "", QCheckBox("time forwards first"))
         self._fields["chat"].setToolTip("Wrap each prompt in the model's own template")
+        self._fields["graphs"].setToolTip(
+            "On a GPU: capture the draft loop and the verification; off is eager"
+        )
+        self._fields["kernels_every"].setToolTip(
+            "Record the kernels (on a CPU: the operators) of every so many steps. Those steps are "
+            "slower and are left out of figures of speed."
+        )
         self._fields["calibrate"].setToolTip("Measure c and v before decoding; under a second")
         self.fill(_defaults())
 
