@@ -1,6 +1,7 @@
 """Everything that must hold before a change lands, in one run: style, types, contracts, tests.
 
-``python tests/check.py`` from the project's root; arguments are handed on to pytest.
+``python tests/check.py`` from the project's root; arguments are handed on to pytest, which runs on
+all cores (``-n 0``: on one, in one process).
 """
 
 import subprocess
@@ -9,13 +10,14 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PARALLEL = ("-n", "logical", "--maxprocesses", "8", "--dist", "worksteal")
 
 CHECKS = (
     ("style", ["ruff", "check", "."]),
     ("format", ["ruff", "format", "--check", "."]),
     ("types", ["mypy"]),
     ("import contracts", ["lint-imports"]),
-    ("tests", ["pytest", *sys.argv[1:]]),
+    ("tests", ["pytest", *PARALLEL, *sys.argv[1:]]),
 )
 
 

@@ -18,6 +18,8 @@ settings.register_profile("specscope", deadline=None)
 settings.load_profile("specscope")
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # windows need no display here
+if "PYTEST_XDIST_WORKER" in os.environ:  # the cores are shared out already
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 GRACE_S = 2.0
 """How long something that is ending may still take."""
@@ -44,6 +46,19 @@ def _nothing_left_behind() -> Iterator[None]:
         child.kill()
     if names:
         pytest.fail(f"left behind: {', '.join(names)}", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_window_left() -> Iterator[None]:
+    """Delete the windows a test has closed: outside an event loop Qt keeps them, and every style
+    sheet that is set afterwards dresses them, too."""
+    yield
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    application = None if widgets is None else widgets.QApplication.instance()
+    if application is not None:
+        application.sendPostedEvents(None, sys.modules["PySide6.QtCore"].QEvent.Type.DeferredDelete)
+        if application.styleSheet():
+            application.setStyleSheet("")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from sessions.opening import StoredSession, open_session
 from sessions.recorder import Recorder
 from sessions.session import Session
 from sessions.session_errors import DamagedSessionFile, SessionFileMissing
+from sessions.session_file import SessionFile
 from sessions.snapshot import Snapshot
 from sessions.stream import ListSource
 from sessions.synthetic import synthetic_events
@@ -151,7 +152,7 @@ def test_reading_never_waits_longer_than_it_was_told(tmp_path: Path, cache: Colu
             time.sleep(0.3)
 
     path = record(tmp_path / "x.specscope", EVENTS)
-    session = StoredSession(open_session(path, cache=cache)._file, Slow(cache.folder, min_events=1))
+    session = StoredSession(SessionFile.open(path), Slow(cache.folder, min_events=1))
     assert session.advance(1.0) == 0
     assert not session.is_over
     session.read_all()
