@@ -107,26 +107,28 @@ class DraftLoop:
         those without a task are padding."""
         shape = self._shape(tasks, params, n_rows)
         inputs, addressing = self._parts(shape)
-        work = [self._work(tasks, index) for index in range(shape.gamma)]
+        held = [self.cache.length(task.sequence_id) for task in tasks]
         self._fill(inputs, tasks, shape, results)
         inputs.send()
         if not self._shelf.is_capturing:
+            work = [self._work(tasks, held, index) for index in range(shape.gamma)]
             self._run(inputs, addressing, shape, results, work=work)
             return
         with self._spans.span(DRAFT_FORWARD, self._runner.role) as span:
             self._shelf.run(
                 (self, shape, results), lambda: self._run(inputs, addressing, shape, results)
             )
+        # Counted while the device runs.
+        work = [self._work(tasks, held, index) for index in range(shape.gamma)]
         span.count(sum(n_flops for n_flops, _ in work), sum(n_bytes for _, n_bytes in work))
         span.n_forwards = shape.gamma
 
-    def _work(self, tasks: Sequence[DraftTask], index: int) -> tuple[int, int]:
-        """FLOPs and bytes of forward ``index``, in which the rows take part that draft so far."""
-        active = [task for task in tasks if task.gamma > index]
-        lengths = [
-            self.cache.length(task.sequence_id) + len(task.pending) + index for task in active
-        ]
-        widths = [len(task.pending) if index == 0 else 1 for task in active]
+    def _work(self, tasks: Sequence[DraftTask], held: Sequence[int], index: int) -> tuple[int, int]:
+        """FLOPs and bytes of forward ``index``, in which the rows take part that draft so far;
+        ``held`` are the positions they held before the draft."""
+        active = [(task, n) for task, n in zip(tasks, held, strict=True) if task.gamma > index]
+        lengths = [n + len(task.pending) + index for task, n in active]
+        widths = [len(task.pending) if index == 0 else 1 for task, _ in active]
         return self._runner.work(tuple(lengths), tuple(widths), n_logits=1)
 
     def warm_up(self, shape: LoopShape, results: DraftResults) -> None:

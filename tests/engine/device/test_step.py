@@ -228,6 +228,36 @@ def test_one_span_holds_the_forwards_of_a_captured_draft() -> None:
             assert first.n_forwards[first.names.index("draft_forward")] == 3
 
 
+def test_the_work_of_a_step_is_counted_as_on_the_host() -> None:
+    made = pair_of("toy", gamma=3, batch=2)
+    counted = []
+    for kind, options in ((RunningEngine, {}), (DeviceEngine, {}),
+                          (DeviceEngine, {"graphs": FakeGraphs()})):  # fmt: skip
+        running = kind(*made["models"], **made["settings"], **options)
+        running.run(*PROMPTS[:2])
+        totals: dict[str, int] = {}
+        for event in running.events:
+            if isinstance(event, SpansMeasured):
+                for name, n_flops in zip(event.names, event.n_flops, strict=True):
+                    totals[name] = totals.get(name, 0) + (n_flops or 0)
+        counted.append(totals)
+    assert counted[0]["draft_forward"] > 0
+    assert counted[1] == counted[0]
+    assert counted[2] == counted[0]
+
+
+def test_a_pause_after_the_draft_comes_before_the_verdict_is_said() -> None:
+    made = pair_of("toy", gamma=2, max_new_tokens=6)
+    seen: list[tuple[str, int, int]] = []
+
+    def rest(point: str) -> None:
+        seen.append((point, len(running.proposed()), len(running.verified())))
+
+    running = DeviceEngine(*made["models"], graphs=FakeGraphs(), rest=rest, **made["settings"])
+    running.run(PROMPTS[0])
+    assert seen[:2] == [("draft", 1, 0), ("commit", 1, 1)]
+
+
 def test_rows_are_powers_of_two_up_to_the_batch() -> None:
     assert [row_count(n, 6) for n in range(1, 7)] == [1, 2, 4, 4, 6, 6]
 
