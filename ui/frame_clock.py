@@ -22,6 +22,7 @@ DRAW_MS = 14.0
 """Of a frame: for panels. Those that are left over are drawn in the next."""
 
 
+PANELS_A_FRAME = 3
 LIVE_FRAMES_PER_DRAW = 3
 """While an engine speaks on this machine nothing is drawn more often than at 10 Hz: painting takes
 the processor from what is measured. A click is answered at once all the same."""
@@ -73,6 +74,7 @@ class FrameClock(QObject):
         self._frame = 0
         self._drawn: dict[str, _Drawn] = {}
         self._turn = 0
+        self._waiting: list[Digested] = []  # made, and to be shown in the next frames
         self._later: list[tuple[float, Callable[[], None]]] = []
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -90,6 +92,7 @@ class FrameClock(QObject):
     def forget(self) -> None:
         """Draw everything anew: another session is shown."""
         self._drawn.clear()
+        self._waiting.clear()
 
     def after(self, seconds: float, act: Callable[[], None]) -> None:
         """Call ``act`` at the first tick ``seconds`` from now."""
@@ -115,26 +118,31 @@ class FrameClock(QObject):
                 act()
 
     def _draw(self, moment: Moment, deadline: float) -> None:
+        """A few panels a frame: Qt paints them all behind the tick, and that takes longer than
+        drawing them."""
         panels = {panel.key: panel for panel in self._scene.visible_panels()}
-        for digested in self.analyst.collect():
+        self._waiting += [each for each in self.analyst.collect() if each.key in panels]
+        now, self._waiting = self._waiting[:PANELS_A_FRAME], self._waiting[PANELS_A_FRAME:]
+        for digested in now:
             if digested.key in panels:
                 self._show(panels[digested.key], digested)
+        n_left = PANELS_A_FRAME - len(now)
+        is_waiting = {each.key for each in self._waiting}
         names = list(panels)
-        n_drawn = 0
         # Each frame begins with another panel, so that none starves when time is short.
         self._turn = (self._turn + 1) % max(1, len(names))
         for name in names[self._turn :] + names[: self._turn]:
             panel = panels[name]
-            if self.analyst.is_busy(name) or not self._is_due(panel, moment):
+            if self.analyst.is_busy(name) or name in is_waiting or not self._is_due(panel, moment):
                 continue
-            if n_drawn and self._clock() > deadline:
+            if n_left <= 0 or (n_left < PANELS_A_FRAME and self._clock() > deadline):
                 break
-            n_drawn += 1
             self._drawn[name] = _Drawn(self._seen_by(panel, moment), self._frame)
             make = partial(panel.digest, moment, self._state.now)
             digested_at_once = self.analyst.ask(name, make)
             if digested_at_once is not None:
                 self._show(panel, digested_at_once)
+                n_left -= 1
 
     def _is_due(self, panel: Panel, moment: Moment) -> bool:
         drawn = self._drawn.get(panel.key)

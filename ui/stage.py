@@ -85,9 +85,15 @@ class Stage(QWidget):
         return kept if kept in BY_KEY and kept not in _NOT_OF_ONE else "watch"
 
     def visible_panels(self) -> Sequence[Panel]:
-        """Those of which something can be seen."""
-        seen = [dock.panel for dock in self.docks.values() if dock.is_seen]
-        return [self.tiles, *seen] if self.tiles.isVisible() else seen
+        """Those of which something can be seen. A panel takes a frame to make: one is made at a
+        time, so that a change of layout does not stop the picture."""
+        seen: list[Panel] = [self.tiles] if self.tiles.isVisible() else []
+        may_make = True
+        for dock in self.docks.values():
+            if dock.is_seen and (dock.is_made or may_make):
+                may_make = may_make and dock.is_made
+                seen.append(dock.panel)
+        return seen
 
     def show_moment(self, moment: Moment | None) -> None:
         """What is no panel follows: once a frame."""

@@ -153,6 +153,21 @@ def test_errors_are_raised_where_they_are_wanted(parts: tuple[ViewState, Look]) 
         clock.tick()
 
 
+def test_a_few_panels_are_drawn_a_frame_and_none_is_left_out(
+    parts: tuple[ViewState, Look],
+) -> None:
+    state, look = parts
+    panels = [type(f"Steps{n}", (Steps,), {"key": f"steps-{n}"})(state, look) for n in range(7)]
+    scene = Scene(*panels)
+    scene.show()
+    clock = clock_of(scene, state)
+    n_drawn = []
+    for _ in range(4):
+        clock.tick()
+        n_drawn.append(sum(len(panel.drawn) for panel in panels))
+    assert n_drawn == [3, 6, 7, 7]
+
+
 def test_what_is_to_be_done_later_is_done_once(qtbot: QtBot) -> None:
     now = [0.0]
     clock = FrameClock(Scene(), ViewState(), clock=lambda: now[0])

@@ -28,13 +28,29 @@ def stage(qtbot: QtBot, tmp_path: Path) -> Iterator[Stage]:
     controller.close()
 
 
+def seen_in(stage: Stage) -> set[str]:
+    """The cards that are seen, once all of them are made: one at a time."""
+    for _ in stage.docks:
+        panels = stage.visible_panels()
+    return {panel.key for panel in panels} - {"tiles"}
+
+
+def test_one_panel_is_made_at_a_time(stage: Stage) -> None:
+    stage.lay_out("why")
+    n_made = [sum(dock.is_made for dock in stage.docks.values())]
+    for _ in range(3):
+        stage.visible_panels()
+        n_made.append(sum(dock.is_made for dock in stage.docks.values()))
+    assert n_made == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_a_preset_shows_its_cards_alone(stage: Stage, preset: object) -> None:
     stage.lay_out(preset.key)  # type: ignore[attr-defined]
     keys = keys_of(preset.tree)  # type: ignore[attr-defined]
     shown = {key for key, dock in stage.docks.items() if not dock.isHidden()}
     assert shown == set(keys)
-    seen = {panel.key for panel in stage.visible_panels()} - {"tiles"}
+    seen = seen_in(stage)
     assert seen <= set(keys)
     assert keys[0] in seen
 
@@ -55,7 +71,7 @@ def test_evidence_is_brought_to_the_front_also_from_another_layout(
     stage.lay_out("compare")
     stage.show_panel("waterfall")
     qtbot.wait(20)
-    assert "waterfall" in {panel.key for panel in stage.visible_panels()}
+    assert "waterfall" in seen_in(stage)
     stage.show_panel("no such card")
 
 
