@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sessions.opening import StoredSession
 from sessions.playhead import Playhead
 from sessions.recorder_status import RecorderStatus
 from sessions.session import Session
@@ -34,6 +35,13 @@ class OpenSession:
     @property
     def session(self) -> Session:
         return self.started.session
+
+    @property
+    def share_read(self) -> float | None:
+        """How much of a recording was taken in, from 0 to 1; None when all was."""
+        if not isinstance(self.session, StoredSession) or self.session.is_over or self.problem:
+            return None
+        return self.session.progress.share
 
     @property
     def begin_ns(self) -> int:

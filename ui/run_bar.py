@@ -52,6 +52,7 @@ class RunBar(QWidget):
         self._look = look
         self._facts: RunFacts | None = None
         self._seen: object = None
+        self._is_reading = False
         line = QHBoxLayout(self)
         line.setContentsMargins(8, 6, 8, 2)
         line.setSpacing(6)
@@ -122,6 +123,7 @@ class RunBar(QWidget):
             self._facts = None if snapshot is None else run_facts(snapshot)
             self._say_facts(moment)
         self._say_recording()
+        self._say_reading()
 
     def refresh(self) -> None:
         """The engine's state and the buttons."""
@@ -187,6 +189,21 @@ class RunBar(QWidget):
         _set_chip(self.batch, "batch", str(settings.get("batch", 1)))
         dtype = f" · {facts.target.dtype}" if facts.target else ""
         _set_chip(self.device, "", f"{facts.device_name}{dtype}")
+
+    def _say_reading(self) -> None:
+        """A long recording says how far it is; closing its session (Ctrl+W) ends the reading."""
+        shown = self._controller.shown
+        share = None if shown is None else shown.share_read
+        if share is None:
+            if self._is_reading:
+                self._is_reading = False
+                self.refresh()
+            return
+        self._is_reading = True
+        self.state.setText(f"reading the recording: {share:.0%}")
+        self.progress.setVisible(True)
+        self.progress.setRange(0, 1000)
+        self.progress.setValue(round(share * 1000))
 
     def _say_recording(self) -> None:
         live = self._controller.live

@@ -1,6 +1,7 @@
 """The run bar: what is in force, the engine's buttons, changes while it runs."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -8,12 +9,17 @@ from pytestqt.qtbot import QtBot
 from engine.wire.commands import Pause, Resume, SetGamma, SetSampling, StepOnce
 from engine.wire.config import RunConfig
 from engine.wire.events import EngineState, SettingsChanged
+from sessions.opening import open_session
+from sessions.recorder import Recorder
+from sessions.synthetic import synthetic_events
 from tests.support.event_script import EventScript
 from tests.support.scripted_sessions import ScriptedEngine, ScriptedWorkshop
 from ui.look import Look
+from ui.open_session import OpenSession
 from ui.run_bar import RunBar
 from ui.run_order import OrderedPrompt, RunOrder
 from ui.session_controller import SessionController
+from ui.workshop import Started
 
 ORDER = RunOrder(configs=(RunConfig(),), prompts=(OrderedPrompt("a"),), is_recorded=False)
 
@@ -111,3 +117,21 @@ def test_changed_settings_are_shown_and_sent(bar: Bar) -> None:
 def test_a_run_that_is_not_recorded_says_so(bar: Bar) -> None:
     bar.run()
     assert bar.bar.recording.text() == "not recorded"
+
+
+def test_a_long_recording_says_how_far_it_is(
+    bar: Bar, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECSCOPE_DATA_DIR", str(tmp_path))
+    recorder = Recorder(tmp_path / "a.specscope")
+    recorder.consume(list(synthetic_events(8000)))
+    recorder.close()
+    session = open_session(tmp_path / "a.specscope")
+    bar.controller.take(OpenSession(Started("a", session, None)))
+    bar.bar.show_moment(bar.controller.moment())
+    assert bar.bar.state.text() == "reading the recording: 0%"
+    while not session.is_over:
+        bar.tick()
+    bar.tick()
+    assert bar.bar.state.text() == ""
+    assert bar.bar.progress.isHidden()
