@@ -1,7 +1,6 @@
 """StoredSource: an event source that reads a session file."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from engine.wire.events import EndReason, Event, SessionEnded
 from sessions.lines_digest import LinesDigest
@@ -28,7 +27,8 @@ class StoredSource:
             digest: given the lines of the events that are read.
         """
         self._file = file
-        self._events: Iterator[Event] = self._whole(file, after, digest)
+        self._batches = self._whole(file, after, digest)
+        self._waiting: list[Event] = []  # read already
         self._is_exhausted = False
         self._problem: SessionFileError | None = None
         self.has_farewell = True  # of the file itself, as far as it was read
@@ -39,43 +39,47 @@ class StoredSource:
         Raises:
             SessionFileError: the file is damaged at this point; all events before it were given.
         """
-        if self._problem is not None:
+        events = self._waiting
+        while len(events) < limit and self._problem is None and not self._is_exhausted:
+            try:
+                more = next(self._batches, None)
+            except SessionFileError as error:
+                self._problem = error  # told when the events before it are given
+            else:
+                self._is_exhausted = more is None
+                events += more or ()
+        if self._problem is not None and not events:
             raise self._problem
-        events: list[Event] = []
-        try:
-            for event in islice(self._events, limit):
-                events.append(event)
-        except SessionFileError as error:
-            self._problem = error  # told by the next call, after the events before it
-            if not events:
-                raise
-            return events
-        self._is_exhausted = self._is_exhausted or len(events) < limit
-        return events
+        self._waiting = events[limit:]
+        return events[:limit]
 
     @property
     def exhausted(self) -> bool:
         """Whether nothing more will ever come."""
-        return self._is_exhausted
+        return self._is_exhausted and not self._waiting
 
     def close(self) -> None:
         """Close the file; may be called again."""
         self._is_exhausted = True
-        self._events = iter(())
+        self._batches = iter(())
+        self._waiting = []
         self._file.close()
 
-    def _whole(self, file: SessionFile, after: int, digest: LinesDigest | None) -> Iterator[Event]:
+    def _whole(
+        self, file: SessionFile, after: int, digest: LinesDigest | None
+    ) -> Iterator[list[Event]]:
         last = file.last_event() if after >= 0 else None
-        for event in file.events(after=after, digest=digest):
-            last = event
-            yield event
+        for events in file.batches(after=after, digest=digest):
+            last = events[-1]
+            yield events
         if isinstance(last, SessionEnded):
             return
         self.has_farewell = False
         is_recording = file.summary().is_recording
-        yield SessionEnded(
+        farewell = SessionEnded(
             reason=EndReason.CRASHED,
             detail=STILL_RECORDING if is_recording else NO_FAREWELL,
             ordinal=0 if last is None else last.ordinal + 1,
             t_ns=0 if last is None else last.t_ns,
         )
+        yield [farewell]

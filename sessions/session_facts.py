@@ -1,6 +1,6 @@
 """What a session's row repeats of its events, counted while they are written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Annotated, Any
 
@@ -45,14 +45,18 @@ class SessionFacts:
         self._duration_ns = 0
         self._sequence_ids: set[int] = set()
 
-    def add(self, event: Event) -> None:
-        """Count one more event."""
-        self._n_events += 1
-        self._duration_ns = event.t_ns
-        self.end = None
-        read = _READERS.get(type(event))
-        if read is not None:
-            read(self, event)
+    def add(self, events: Sequence[Event]) -> None:
+        """Count the next events."""
+        if not events:
+            return
+        self._n_events += len(events)
+        self._duration_ns = events[-1].t_ns
+        for event in events:
+            read = _READERS.get(event.__class__)
+            if read is not None:
+                read(self, event)
+        if events[-1].__class__ is not SessionEnded:
+            self.end = None
 
     def snapshot(self) -> "SessionFacts":
         """A copy that later events do not change."""

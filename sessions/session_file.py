@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -173,6 +174,12 @@ class SessionFile:
         Raises:
             SessionFileError: on the way, at the first event that cannot be read.
         """
+        return chain.from_iterable(self.batches(after=after, digest=digest))
+
+    def batches(
+        self, *, after: int = -1, digest: LinesDigest | None = None
+    ) -> Iterator[list[Event]]:
+        """``events``, a few hundred at a time."""
         return read_events(self._database.conn, self.path, after=after, digest=digest)
 
     def last_event(self) -> Event | None:

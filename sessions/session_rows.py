@@ -33,6 +33,13 @@ _AFTER = f"{_FROM} WHERE ordinal > ? ORDER BY ordinal LIMIT {CHUNK_EVENTS}"
 _LAST = f"{_FROM} ORDER BY ordinal DESC LIMIT 1"
 
 
+_KINDS = {
+    kind: (kind.__name__, "sequence_id" in kind.__struct_fields__, "step" in kind.__struct_fields__)
+    for kind in Event.__args__
+}
+"""Name of a kind, and whether its events have a sequence and a step."""
+
+
 class RowBatch(msgspec.Struct, frozen=True):
     """Rows that are written together, and what the session's row says once they are."""
 
@@ -44,28 +51,31 @@ class RowBatch(msgspec.Struct, frozen=True):
 def make_rows(batch: Iterable[tuple[Event, bytes]], facts: SessionFacts) -> RowBatch:
     """Rows of events and their encoded lines; ``facts`` goes on counting with them."""
     rows: list[Row] = []
+    events: list[Event] = []
     n_bytes = 0
     for event, line in batch:
-        facts.add(event)
+        events.append(event)
         n_bytes += len(line)
+        kind, has_sequence, has_step = _KINDS[event.__class__]
         rows.append(
             (
                 event.ordinal,
                 event.t_ns,
-                type(event).__name__,
-                getattr(event, "sequence_id", None),
-                getattr(event, "step", None),
+                kind,
+                event.sequence_id if has_sequence else None,  # type: ignore[union-attr]
+                event.step if has_step else None,  # type: ignore[union-attr]
                 line.decode(),
             )
         )
+    facts.add(events)
     return RowBatch(rows, facts.snapshot(), n_bytes + ROW_BYTES * len(rows))
 
 
 def read_events(
     connection: sqlite3.Connection, path: Path, *, after: int, digest: LinesDigest | None = None
-) -> Iterator[Event]:
-    """Every event behind the ordinal ``after``, in order, each one checked; ``digest`` is given
-    their lines.
+) -> Iterator[list[Event]]:
+    """Every event behind the ordinal ``after``, in order, each one checked, a few hundred at a
+    time; ``digest`` is given their lines.
 
     Raises:
         SessionFileError: the file is damaged or busy; what came before is sound.
@@ -73,7 +83,7 @@ def read_events(
     ordinal, t_ns = after if after >= 0 else _BEFORE_ALL, 0
     while events := _read_chunk(connection, path, ordinal, t_ns, digest):
         ordinal, t_ns = events[-1].ordinal, events[-1].t_ns
-        yield from events
+        yield events
 
 
 def read_last(connection: sqlite3.Connection, path: Path) -> Event | None:

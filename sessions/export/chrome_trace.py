@@ -54,13 +54,18 @@ def _write(file: TraceFile, events: Iterable[Event], options: ExportOptions) -> 
             file.metadata("process_name", 0, name=f"SpecScope session {facts.started_utc}")
             for lane in LANES.values():  # in this order, whichever range comes first
                 lanes.tid(lane)
-        tokens.read(event, is_kept=is_kept)
-        readings.read(event, is_kept=is_kept)
+        kind = event.__class__
+        if kind in TraceTokens.KINDS:
+            tokens.read(event, is_kept=is_kept)
+        elif kind in TraceReadings.KINDS:
+            readings.read(event, is_kept=is_kept)
         told_ranges = ranges.read(event)
-        told_kernels = [] if per_step else kernels.read(event)
-        if is_kept:
+        if told_ranges and is_kept:
             rows.add_ranges(cut(told_ranges, per_step=per_step))
-            rows.add_kernels(told_kernels)
+        if kind in KernelReader.KINDS and not per_step:
+            told_kernels = kernels.read(event)
+            if told_kernels and is_kept:
+                rows.add_kernels(told_kernels)
     left = ranges.close()
     rows.add_ranges(r for r in left if reaches_into(part, r.step, r.start_ns, r.end_ns))
     late = kernels.close()

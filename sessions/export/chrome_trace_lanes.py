@@ -1,18 +1,20 @@
 """Ranges and kernels of a Chrome trace, each on its lane, and the arrows between them."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from engine.wire.events import Role
 from sessions.export.chrome_trace_tokens import TraceTokens
 from sessions.export.kernels import Kernel
 from sessions.export.ranges import NO_STEP, HostRange
-from sessions.export.trace_file import Lanes, TraceFile
+from sessions.export.trace_file import Lanes, TraceFile, as_json
 
 ENGINE_LANE = "engine"
 LANES: dict[Role | None, str] = {None: ENGINE_LANE, Role.DRAFT: "draft", Role.TARGET: "target"}
 
 _NUMBERS = ("gpu_ns", "n_flops", "n_bytes", "sequence_id")
+_NO_NUMBERS = (None,) * len(_NUMBERS)
+_FIRST_NUMBER = HostRange._fields.index(_NUMBERS[0])
+assert HostRange._fields[_FIRST_NUMBER:][: len(_NUMBERS)] == _NUMBERS
 
 
 class TraceRanges:
@@ -48,15 +50,21 @@ class TraceRanges:
             tid = self._lanes.place(lane, kernel.start_ns, kernel.end_ns)
             args = {"step": kernel.step, "stream": kernel.stream, "span": kernel.span_name}
             start, end = kernel.start_ns, kernel.end_ns
-            self._file.complete(kernel.name, "kernel", tid, start, end, args)
+            self._file.complete(kernel.name, "kernel", tid, start, end, as_json(args))
 
-    def _arguments(self, told: HostRange) -> dict[str, Any]:
-        args: dict[str, Any] = {} if told.step == NO_STEP else {"step": told.step}
-        for name in _NUMBERS:
-            value = getattr(told, name)
-            if value is not None:
-                args[name] = value
+    def _arguments(self, told: HostRange) -> str:
+        """As JSON; numbers need no encoder."""
+        args = [] if told.step == NO_STEP else [f'"step":{told.step}']
+        numbers = told[_FIRST_NUMBER : _FIRST_NUMBER + len(_NUMBERS)]
+        if numbers != _NO_NUMBERS:
+            args += [
+                f'"{name}":{value}'
+                for name, value in zip(_NUMBERS, numbers, strict=True)
+                if value is not None
+            ]
         if told.is_incomplete:
-            args["incomplete"] = True
-        args.update(self._tokens.take(told))
-        return args
+            args.append('"incomplete":true')
+        sequences = self._tokens.take(told)
+        if sequences:
+            args.append(f'"sequences":{sequences}')
+        return f"{{{','.join(args)}}}"

@@ -1,6 +1,7 @@
 """What a Chrome trace says of tokens, blocks and memory: arguments, instants and counters."""
 
 from collections import deque
+from operator import attrgetter
 from typing import Any
 
 from engine.wire.events import (
@@ -16,7 +17,7 @@ from engine.wire.events import (
     SequenceSetBack,
 )
 from sessions.export.ranges import HostRange
-from sessions.export.trace_file import Lanes, TraceFile
+from sessions.export.trace_file import Lanes, TraceFile, as_json
 
 ROLLING_TOKENS = 64
 """Tested draft tokens over which the acceptance counter is a mean."""
@@ -30,10 +31,16 @@ _VERDICT_FIELDS = (
     "uniforms", "fates", "n_accepted", "extra_token_id", "extra_token_text", "extra_origin",
 )  # fmt: skip
 
+_draft_values = attrgetter(*_DRAFT_FIELDS)
+_verdict_values = attrgetter(*_VERDICT_FIELDS)
+
 
 class TraceTokens:
     """Keeps a step's tokens until its ranges come. If they never do, the tokens are said by an
     instant, so that nothing is lost."""
+
+    KINDS = frozenset((DraftProposed, DraftVerified, SequenceSetBack))
+    """Other events have nothing to say here."""
 
     def __init__(self, file: TraceFile, lanes: Lanes, *, per_step: bool) -> None:
         self._file = file
@@ -57,13 +64,13 @@ class TraceTokens:
                 args = {"sequence_id": event.sequence_id}
                 self._file.instant("set back", "sequence", self._target(), event.t_ns, args)
 
-    def take(self, told: HostRange) -> dict[str, Any]:
-        """The arguments a range gets for its tokens: the first ``draft`` and ``verify`` of a step
-        get those of all its sequences."""
-        if told.step != self._step or told.name not in self._waiting:
-            return {}
+    def take(self, told: HostRange) -> str:
+        """The sequences of a range in JSON, "" where it has none: the first ``draft`` and
+        ``verify`` of a step get the tokens of all its sequences."""
+        if told.name not in self._waiting or told.step != self._step:
+            return ""
         waiting = self._waiting.pop(told.name)
-        return {"sequences": [_arguments(event) for _, event in waiting]}
+        return as_json([_arguments(event) for _, event in waiting])
 
     def close(self) -> None:
         """Say what still waits."""
@@ -83,7 +90,7 @@ class TraceTokens:
         self._tested.extend(tested)
         if not is_kept or not tested:
             return
-        rate = sum(self._tested) / len(self._tested)
+        rate = self._tested.count(True) / len(self._tested)
         self._file.counter("rolling acceptance", event.t_ns, {"acceptance_rate": rate})
         if tested[-1] or self._per_step:
             return
@@ -106,6 +113,8 @@ class TraceTokens:
 
 class TraceReadings:
     """Counters: blocks in use per role, memory, and the device's readings."""
+
+    KINDS = frozenset((BlocksAllocated, BlocksFreed, HostSampled, GpuSampled))
 
     def __init__(self, file: TraceFile) -> None:
         self._file = file
@@ -140,5 +149,6 @@ class TraceReadings:
 
 
 def _arguments(event: DraftProposed | DraftVerified) -> dict[str, Any]:
-    names = _DRAFT_FIELDS if isinstance(event, DraftProposed) else _VERDICT_FIELDS
-    return {name: getattr(event, name) for name in names}
+    if isinstance(event, DraftProposed):
+        return dict(zip(_DRAFT_FIELDS, _draft_values(event), strict=True))
+    return dict(zip(_VERDICT_FIELDS, _verdict_values(event), strict=True))

@@ -1,5 +1,7 @@
 """Refuses events that are valid field by field and not as a whole: files come from anywhere."""
 
+from collections.abc import Iterable
+
 from engine.wire.events import DraftProposed, DraftVerified, Event, KernelsRecorded, SpansMeasured
 from sessions.export.options import ExportError
 
@@ -7,6 +9,13 @@ LARGEST_NS = 2**53
 """A hundred days; what a reader of doubles still tells apart."""
 
 _WITH_LISTS = {SpansMeasured, KernelsRecorded, DraftProposed, DraftVerified}
+
+
+def check_shapes(events: Iterable[Event]) -> None:
+    """``check_shape`` of each."""
+    for event in events:
+        if event.__class__ in _WITH_LISTS or event.t_ns > LARGEST_NS:
+            check_shape(event)
 
 
 def check_shape(event: Event) -> None:
@@ -37,10 +46,8 @@ def check_shape(event: Event) -> None:
 
 
 def _check_lengths(event: Event, columns: tuple[tuple[object, ...], ...]) -> None:
-    length = len(columns[0])
-    for column in columns:
-        if len(column) != length:
-            _refuse(event, "its lists differ in length")
+    if len(set(map(len, columns))) > 1:
+        _refuse(event, "its lists differ in length")
 
 
 def _check_times(event: Event, times: tuple[int, ...], *, smallest: int = 0) -> None:

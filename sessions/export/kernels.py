@@ -45,6 +45,9 @@ class KernelNotes:
 class KernelReader:
     """Joins ``KernelsRecorded`` with the spans of its step, whichever comes first."""
 
+    KINDS = frozenset((ModelLoaded, SpansMeasured, KernelsRecorded))
+    """Other events have nothing to say here."""
+
     def __init__(self) -> None:
         self._spans: OrderedDict[int, SpansMeasured] = OrderedDict()
         self._waiting: OrderedDict[int, list[KernelsRecorded]] = OrderedDict()

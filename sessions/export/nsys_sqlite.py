@@ -40,22 +40,25 @@ def _write(file: NsysFile, events: Iterable[Event], options: ExportOptions) -> N
     facts = ExportFacts()
     ranges, kernels = RangeReader(), KernelReader()
     range_rows, kernel_rows, metric_rows = RangeRows(file), KernelRows(file), MetricRows(file)
+    kernel_kinds = frozenset() if per_step else KernelReader.KINDS
     for event, is_kept in select(events, part):
         facts.note(event)
         if facts.n_events == 1:
             file.identify(facts.process_id)
+        kind = event.__class__
         told_ranges = ranges.read(event)
-        told_kernels = [] if per_step else kernels.read(event)
+        told_kernels = kernels.read(event) if kind in kernel_kinds else ()
         if not is_kept:
             continue
         if told_ranges:
             range_rows.add_all(cut(told_ranges, per_step=per_step))
         for kernel in told_kernels:
             kernel_rows.add(kernel)
-        if isinstance(event, GpuSampled):
+        if isinstance(event, DraftVerified):
+            if not per_step:
+                range_rows.mark(event)
+        elif isinstance(event, GpuSampled):
             metric_rows.add(event)
-        elif isinstance(event, DraftVerified) and not per_step:
-            range_rows.mark(event)
     left = ranges.close()
     range_rows.add_all(r for r in left if reaches_into(part, r.step, r.start_ns, r.end_ns))
     for kernel in kernels.close():

@@ -1,6 +1,7 @@
 """NVTX rows: the ranges of the decoding thread, its domain, categories and marks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 from engine.wire.events import DraftVerified, Fate, Origin, Role
@@ -22,11 +23,13 @@ CATEGORIES = {1: "engine", 2: "draft", 3: "target", 4: "tokens"}
 _TOKENS = 4
 _OPAQUE = 0xFF000000
 _MARK_COLOR = _OPAQUE | 0xD55E00
+_MOST_KNOWN = 1000
 _INCOMPLETE = '{"incomplete": true}'
 _COLUMNS = (
     "start", "end", "int64Value", "eventType", "category", "color", "text", "globalTid", "textId",
     "domainId",
 )  # fmt: skip
+_PLACE_OF_TYPE = _COLUMNS.index("eventType")
 _RARE_COLUMNS = (*_COLUMNS, "rangeId", "jsonText")
 
 
@@ -43,35 +46,51 @@ class RangeRows:
         self._statement = file.statement("NVTX_EVENTS", _COLUMNS)
         self._rare_statement = file.statement("NVTX_EVENTS", _RARE_COLUMNS)
         self._nesting = Nesting()
-        self._told: dict[tuple[str, Role | None], tuple[Any, ...]] = {}
+        self._known: dict[tuple[tuple[Any, ...], ...], list[tuple[Any, ...]]] = {}
         self._n_start_end = 0
         self.n_incomplete = 0
 
     def add_all(self, ranges: Iterable[HostRange]) -> None:
         """The payload is the step, or the sequence where there is no step."""
-        rows = []
-        fits, known = self._nesting.fits, self._told
-        for told in ranges:
-            start_ns, end_ns, name, role, step, *_ = told
-            same = known.get((name, role)) or self._same(name, role)
-            times = (start_ns, end_ns, told.sequence_id if step == NO_STEP else step)
-            nests = fits(start_ns, end_ns, may_be_twin=False)
-            if nests and not told.is_incomplete:
-                rows.append((*times, NVTX_PUSH_POP, *same))
-            else:
-                self._add_rare(told, times, same, nests=nests)
+        ranges = list(ranges)
+        if not ranges:
+            return
+        starts, ends, names, roles, payloads, *_, sequences, incomplete = zip(*ranges, strict=True)
+        nests = self._nesting.fit_all(starts, ends, may_be_twin=False)
+        if NO_STEP in payloads:
+            payloads = tuple(
+                sequence if step == NO_STEP else step
+                for step, sequence in zip(payloads, sequences, strict=True)
+            )
+        same = self._known.get((names, roles)) or self._same(names, roles)
+        rows: Iterable[tuple[Any, ...]] = zip(
+            starts, ends, payloads, repeat(NVTX_PUSH_POP), *same, strict=False
+        )
+        if not all(nests) or any(incomplete):
+            rows = self._without_rare(ranges, list(rows), nests)
         self._file.add_all(self._statement, rows)
 
-    def _add_rare(
-        self, told: HostRange, times: tuple[Any, ...], same: tuple[Any, ...], *, nests: bool
-    ) -> None:
+    def _without_rare(
+        self, ranges: Sequence[HostRange], rows: Sequence[tuple[Any, ...]], nests: Sequence[bool]
+    ) -> list[tuple[Any, ...]]:
+        """The rows of those that nest and are whole; the others are written apart."""
+        plain = []
+        for told, row, does_nest in zip(ranges, rows, nests, strict=True):
+            if does_nest and not told.is_incomplete:
+                plain.append(row)
+            else:
+                self._add_rare(told, row, nests=does_nest)
+        return plain
+
+    def _add_rare(self, told: HostRange, row: tuple[Any, ...], *, nests: bool) -> None:
         kind, range_id = NVTX_PUSH_POP, None
         if not nests:
             self._n_start_end += 1
             kind, range_id = NVTX_START_END, self._n_start_end
         self.n_incomplete += told.is_incomplete
         note = _INCOMPLETE if told.is_incomplete else None
-        self._file.add(self._rare_statement, (*times, kind, *same, range_id, note))
+        row = (*row[:_PLACE_OF_TYPE], kind, *row[_PLACE_OF_TYPE + 1 :], range_id, note)
+        self._file.add(self._rare_statement, row)
 
     def mark(self, event: DraftVerified) -> None:
         """A mark where a draft token was rejected, and one for the token drawn instead; their
@@ -104,10 +123,17 @@ class RangeRows:
         same = (category, color, text, file.global_tid, file.string_id(text), DOMAIN_ID)
         file.add(self._statement, (start_ns, None, payload, kind, *same))
 
-    def _same(self, name: str, role: Role | None) -> tuple[Any, ...]:
-        """What all ranges of a name and a role have in common."""
+    def _same(
+        self, names: tuple[str, ...], roles: tuple[Role | None, ...]
+    ) -> list[tuple[Any, ...]]:
+        """The columns that follow from the names and roles of some ranges; steps are alike."""
         file = self._file
-        color = _OPAQUE | COLORS.get(name, 0x808080)
-        same = (CATEGORY_IDS[role], color, name, file.global_tid, file.string_id(name), DOMAIN_ID)
-        self._told[name, role] = same
-        return same
+        same = [
+            (CATEGORY_IDS[role], _OPAQUE | COLORS.get(name, 0x808080), name, file.global_tid,
+             file.string_id(name), DOMAIN_ID)
+            for name, role in zip(names, roles, strict=True)
+        ]  # fmt: skip
+        if len(self._known) == _MOST_KNOWN:
+            self._known.clear()
+        columns = self._known[names, roles] = list(zip(*same, strict=True))
+        return columns

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import repeat
 
 from engine.wire.events import (
     CacheCreated,
@@ -54,11 +54,8 @@ class ExportOptions:
 WHOLE = ExportOptions()
 
 
-class Told(NamedTuple):
-    """An event, and whether it belongs to the part that is exported."""
-
-    event: Event
-    is_kept: bool
+Told = tuple[Event, bool]
+"""An event, and whether it belongs to the part that is exported."""
 
 
 def parse_part(text: str) -> StepRange | TimeRange:
@@ -88,11 +85,10 @@ def select(events: Iterable[Event], part: StepRange | TimeRange | None) -> Itera
     is; spans are when any of them reaches into the stretch; what has no step of its own is kept
     while the steps are."""
     if part is None:
-        for event in events:
-            yield Told(event, True)
+        yield from zip(events, repeat(True), strict=False)
     elif isinstance(part, TimeRange):
         for event in events:
-            yield Told(event, isinstance(event, _ALWAYS) or _is_within(event, part))
+            yield event, isinstance(event, _ALWAYS) or _is_within(event, part)
     else:
         newest = 0
         for event in events:
@@ -100,7 +96,7 @@ def select(events: Iterable[Event], part: StepRange | TimeRange | None) -> Itera
             if step >= 0:
                 newest = step
             is_kept = part.first <= (step if step >= 0 else newest) <= part.last
-            yield Told(event, is_kept or isinstance(event, _ALWAYS))
+            yield event, is_kept or isinstance(event, _ALWAYS)
 
 
 def reaches_into(part: StepRange | TimeRange | None, step: int, start_ns: int, end_ns: int) -> bool:

@@ -1,9 +1,10 @@
 """Saying how far an export has come, and stopping it between two events."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 from engine.wire.events import Event
-from sessions.export.event_shape import check_shape
+from sessions.export.event_shape import check_shapes
 from sessions.export.options import ExportError
 
 OnProgress = Callable[[int], None]
@@ -30,19 +31,16 @@ def watched(
     """
     n_handled = 0
     _ask(should_stop)
-    for event in events:
-        check_shape(event)
-        yield event
-        n_handled += 1
-        if n_handled % EVENTS_PER_REPORT == 0:
-            _ask(should_stop)
-            if on_progress is not None:
-                on_progress(n_handled)
+    coming = iter(events)
+    while batch := list(islice(coming, EVENTS_PER_REPORT)):
+        check_shapes(batch)
+        yield from batch
+        n_handled += len(batch)
+        _ask(should_stop)
+        if on_progress is not None:
+            on_progress(n_handled)
     if n_handled == 0:
         raise ExportError("There is nothing to export: not one event was said.")
-    _ask(should_stop)
-    if on_progress is not None:
-        on_progress(n_handled)
 
 
 def _ask(should_stop: ShouldStop | None) -> None:

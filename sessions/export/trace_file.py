@@ -9,16 +9,16 @@ import msgspec
 from sessions.export.ranges import Nesting
 
 BUFFER_BYTES = 1 << 20
-NS_PER_US = 1000
+
+_SEPARATOR = ",\n"
 
 _encode = msgspec.json.Encoder().encode  # NaN and infinity would become null
 
 
 def microseconds(ns: int) -> str:
     """``ns`` as a JSON number of microseconds, exactly: 300 is ``0.300``."""
-    sign = "-" if ns < 0 else ""
-    whole, rest = divmod(abs(ns), NS_PER_US)
-    return f"{sign}{whole}.{rest:03d}"
+    digits = str(ns).zfill(4 if ns >= 0 else 5)
+    return f"{digits[:-3]}.{digits[-3:]}"
 
 
 class TraceFile:
@@ -32,46 +32,48 @@ class TraceFile:
     def __init__(self, path: Path, *, is_gzipped: bool) -> None:
         self._raw = path.open("wb")
         self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0) if is_gzipped else self._raw
-        self._buffer: list[str] = ['{"traceEvents":[']
+        self._buffer: list[str] = []
         self._n_buffered = 0
-        self._n_events = 0
-        self._names: dict[str, str] = {}
+        self._before = '{"traceEvents":[\n'  # what comes before the next event
+        self._heads: dict[tuple[str, str, int], str] = {}
         self.process_id = 1
 
     def metadata(self, kind: str, tid: int, **args: Any) -> None:
-        self._add(f'{{"ph":"M","name":"{kind}",{self._at(tid)},"args":{_json(args)}}}')
+        self._add(f'{{"ph":"M","name":"{kind}",{self._at(tid)},"args":{as_json(args)}}}')
 
     def complete(
-        self, name: str, category: str, tid: int, start_ns: int, end_ns: int, args: Any
+        self, name: str, category: str, tid: int, start_ns: int, end_ns: int, args: str
     ) -> None:
+        """``args`` is an object in JSON."""
+        head = self._heads.get((name, category, tid)) or self._head(name, category, tid)
         self._add(
-            f'{{"ph":"X","name":{self._name(name)},"cat":"{category}",{self._at(tid)},'
-            f'"ts":{microseconds(start_ns)},"dur":{microseconds(end_ns - start_ns)},'
-            f'"args":{_json(args)}}}'
+            f'{head}{microseconds(start_ns)},"dur":{microseconds(end_ns - start_ns)},'
+            f'"args":{args}}}'
         )
 
     def instant(self, name: str, category: str, tid: int, t_ns: int, args: Any) -> None:
         self._add(
-            f'{{"ph":"i","s":"t","name":{self._name(name)},"cat":"{category}",{self._at(tid)},'
-            f'"ts":{microseconds(t_ns)},"args":{_json(args)}}}'
+            f'{{"ph":"i","s":"t","name":{as_json(name)},"cat":"{category}",{self._at(tid)},'
+            f'"ts":{microseconds(t_ns)},"args":{as_json(args)}}}'
         )
 
     def counter(self, name: str, t_ns: int, series: dict[str, Any]) -> None:
         self._add(
-            f'{{"ph":"C","name":{self._name(name)},{self._at(0)},"ts":{microseconds(t_ns)},'
-            f'"args":{_json(series)}}}'
+            f'{{"ph":"C","name":{as_json(name)},{self._at(0)},"ts":{microseconds(t_ns)},'
+            f'"args":{as_json(series)}}}'
         )
 
     def flow(self, name: str, number: int, source: tuple[int, int], sink: tuple[int, int]) -> None:
         """An arrow between two ranges, each given as the lane and a time within."""
-        common = f'"name":{self._name(name)},"cat":"flow","id":{number}'
+        common = f'"name":{as_json(name)},"cat":"flow","id":{number}'
         for kind, (tid, t_ns) in (('"s"', source), ('"f","bp":"e"', sink)):
             self._add(f'{{"ph":{kind},{common},{self._at(tid)},"ts":{microseconds(t_ns)}}}')
 
     def finish(self, about: dict[str, Any]) -> None:
         """Close the object; ``about`` is what the file says of the session."""
-        self._buffer.append(f'\n],"displayTimeUnit":"ns","otherData":{_json(about)}}}\n')
         self._write()
+        end = f'\n],"displayTimeUnit":"ns","otherData":{as_json(about)}}}\n'
+        self._file.write(end.encode())
 
     def close(self) -> None:
         """Let go of the file, whole or not."""
@@ -83,21 +85,23 @@ class TraceFile:
     def _at(self, tid: int) -> str:
         return f'"pid":{self.process_id},"tid":{tid}'
 
-    def _name(self, name: str) -> str:
-        known = self._names.get(name)
-        if known is None:
-            known = self._names[name] = _json(name)
-        return known
+    def _head(self, name: str, category: str, tid: int) -> str:
+        """A range's text up to its start: the same for thousands."""
+        head = self._heads[name, category, tid] = (
+            f'{{"ph":"X","name":{as_json(name)},"cat":"{category}",{self._at(tid)},"ts":'
+        )
+        return head
 
     def _add(self, text: str) -> None:
-        self._buffer.append(f",\n{text}" if self._n_events else f"\n{text}")
-        self._n_events += 1
+        self._buffer.append(text)
         self._n_buffered += len(text)
         if self._n_buffered > BUFFER_BYTES:
             self._write()
 
     def _write(self) -> None:
-        self._file.write("".join(self._buffer).encode())
+        if self._buffer:
+            self._file.write(f"{self._before}{_SEPARATOR.join(self._buffer)}".encode())
+            self._before = _SEPARATOR
         self._buffer.clear()
         self._n_buffered = 0
 
@@ -139,5 +143,5 @@ class Lanes:
         return lane
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
     return _encode(value).decode()
