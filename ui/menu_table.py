@@ -2,24 +2,48 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QMenuBar
 
 from ui.actions import Act
 from ui.card import CardDock
 from ui.layouts import PRESETS
-
-if TYPE_CHECKING:
-    from ui.main_window import MainWindow
+from ui.run_bar import RunBar
 
 
-def menu_table(window: "MainWindow") -> tuple[Act, ...]:
+class Window(Protocol):
+    """What a window can be told."""
+
+    def run_dialog(self) -> None: ...
+    def run_again(self) -> None: ...
+    def open_file(self) -> None: ...
+    def open_example(self) -> None: ...
+    def show_library(self) -> None: ...
+    def export(self) -> None: ...
+    def close_session(self) -> None: ...
+    def show_start(self) -> None: ...
+    def close(self) -> bool: ...
+    def lay_out(self, key: str) -> None: ...
+    def reset_layout(self) -> None: ...
+    def show_panel(self, key: str) -> None: ...
+    def toggle_refused(self) -> None: ...
+    def choose_theme(self) -> None: ...
+    def shortcut_sheet(self) -> None: ...
+    def escape(self) -> None: ...
+    def menuBar(self) -> QMenuBar: ...
+    @property
+    def run_bar(self) -> RunBar: ...
+    @property
+    def transport(self) -> Any: ...  # a TransportBar, whose module is loaded with the stage
+
+
+def menu_table(window: Window) -> tuple[Act, ...]:
     """The acts, in the menus' order."""
     return (*_session(window), *_engine(window), *_time(window), *_view(window), *_help(window))
 
 
-def add_cards(window: "MainWindow", docks: Iterable[CardDock]) -> None:
+def add_cards(window: Window, docks: Iterable[CardDock]) -> None:
     """The cards under the View menu, as soon as there are any."""
     menu = next(a.menu() for a in window.menuBar().actions() if a.text() == "&View")
     assert isinstance(menu, QMenu)
@@ -29,7 +53,7 @@ def add_cards(window: "MainWindow", docks: Iterable[CardDock]) -> None:
         action.triggered.connect(partial(window.show_panel, dock.objectName()))
 
 
-def _session(window: "MainWindow") -> tuple[Act, ...]:
+def _session(window: Window) -> tuple[Act, ...]:
     menu = "&Session"
     return (
         Act(menu, "Run…", ("Ctrl+R",), window.run_dialog),
@@ -44,7 +68,7 @@ def _session(window: "MainWindow") -> tuple[Act, ...]:
     )
 
 
-def _engine(window: "MainWindow") -> tuple[Act, ...]:
+def _engine(window: Window) -> tuple[Act, ...]:
     menu, bar = "&Engine", window.run_bar
     return (
         Act(menu, "Pause or resume the engine", ("F8",), bar.toggle_engine),
@@ -54,7 +78,7 @@ def _engine(window: "MainWindow") -> tuple[Act, ...]:
     )
 
 
-def _time(window: "MainWindow") -> tuple[Act, ...]:
+def _time(window: Window) -> tuple[Act, ...]:
     menu = "&Time"
 
     def late(act: str, *arguments: int) -> Callable[[], None]:
@@ -79,7 +103,7 @@ def _time(window: "MainWindow") -> tuple[Act, ...]:
     )
 
 
-def _view(window: "MainWindow") -> tuple[Act, ...]:
+def _view(window: Window) -> tuple[Act, ...]:
     menu = "&View"
     presets = tuple(
         Act(
@@ -102,5 +126,5 @@ def _view(window: "MainWindow") -> tuple[Act, ...]:
     )
 
 
-def _help(window: "MainWindow") -> tuple[Act, ...]:
+def _help(window: Window) -> tuple[Act, ...]:
     return (Act("&Help", "Keyboard shortcuts", ("F1", "?"), window.shortcut_sheet),)
