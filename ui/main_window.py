@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
     QStackedWidget,
     QVBoxLayout,
@@ -20,7 +19,6 @@ from PySide6.QtWidgets import (
 from engine.wire.config import RunConfig
 from sessions.session_schema import SUFFIX
 from ui.actions import install, sheet
-from ui.background_task import BackgroundTask
 from ui.banner import Banner
 from ui.dialogs.run_dialog import RunDialog
 from ui.dialogs.shortcut_sheet import ShortcutSheet
@@ -36,8 +34,9 @@ from ui.run_bar import RunBar
 from ui.run_order import OrderedPrompt, RunOrder
 from ui.session_controller import SessionController
 from ui.start_page import StartPage
+from ui.toast import Toast
 from ui.view_state import ViewState
-from ui.workshop import Surroundings, Workshop
+from ui.workshop import Workshop
 
 if TYPE_CHECKING:
     from ui.panels.library import LibraryPanel
@@ -72,7 +71,6 @@ class MainWindow(QMainWindow):
         self._stage: Stage | None = None
         self._n_frames = 0  # shown without a stage
         self._told_warning = ""
-        self._surroundings: BackgroundTask[Surroundings] | None = None
         self._build()
         self.acts = menu_table(self)
         self.actions_by_text = install(self, self.acts)
@@ -163,7 +161,7 @@ class MainWindow(QMainWindow):
 
     def show_start(self) -> None:
         self.pages.setCurrentWidget(self.start)
-        self._refresh_start()
+        self.start.look_around(self._workshop.look_around)
 
     def show_library(self) -> None:
         self.lay_out("sessions")
@@ -206,11 +204,7 @@ class MainWindow(QMainWindow):
 
     def say(self, sentence: str) -> None:
         """A word at the bottom that goes away by itself."""
-        self.toast.setText(sentence)
-        self.toast.show()
-        self._n_said += 1
-        said = self._n_said
-        self.clock.after(3.5, lambda: self._unsay(said))
+        self.toast.say(sentence)
 
     def escape(self) -> None:
         """Let go: of the banner, of what is selected."""
@@ -225,10 +219,7 @@ class MainWindow(QMainWindow):
         self.run_bar = RunBar(self.controller, self.look)
         self.banner = Banner(self.look)
         self.start = StartPage(self.look)
-        self.toast = QLabel()
-        self.toast.setObjectName("chip")
-        self.toast.hide()
-        self._n_said = 0
+        self.toast = Toast(self.clock.after)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.start)
         page = QFrame()
@@ -298,7 +289,7 @@ class MainWindow(QMainWindow):
             self._n_frames += 1
             if self._n_frames == _FRAMES_BEFORE_STAGE:
                 self._stage = self._make_stage()
-        self._collect_surroundings()
+        self.start.tick()
         live = self.controller.live
         warning = "" if live is None or live.recording is None else live.recording.error
         if warning and warning != self._told_warning:
@@ -334,25 +325,6 @@ class MainWindow(QMainWindow):
     def _run_bundled(self, prompts: Sequence[OrderedPrompt]) -> None:
         config = RunConfig(max_new_tokens=KIND_TOKENS)
         self.run(RunOrder(configs=(config,), prompts=tuple(prompts)))
-
-    def _refresh_start(self) -> None:
-        """Look for recent sessions and at this machine, beside the picture."""
-        if self._surroundings is None:
-            look = self._workshop.look_around
-            self._surroundings = BackgroundTask(lambda *_: look(), name="surroundings")
-
-    def _collect_surroundings(self) -> None:
-        state = None if self._surroundings is None else self._surroundings.poll()
-        if state is None or not state.is_over:
-            return
-        self._surroundings = None
-        if state.result is not None:
-            self.start.show_recent(state.result.recent)
-            self.start.show_machine(state.result.machine)
-
-    def _unsay(self, said: int) -> None:
-        if said == self._n_said:
-            self.toast.hide()
 
     # --- remembering -----------------------------------------------------------------------------
 
@@ -391,8 +363,7 @@ class MainWindow(QMainWindow):
         self.preferences.save()
         self.hide()
         self.clock.stop()
-        if self._surroundings is not None:
-            self._surroundings.close()
+        self.start.close_tasks()
         self.controller.close()
         event.accept()
         self.closed.emit()

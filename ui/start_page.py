@@ -1,7 +1,7 @@
 """StartPage: what the window shows before any session is open - run the bundled pair, open the
 example, go on with a recent session, and what this machine has."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -20,9 +20,11 @@ from PySide6.QtWidgets import (
 )
 
 from sessions.library import LibraryEntry
+from ui.background_task import BackgroundTask
 from ui.icons import application_icon, icon
 from ui.look import Look
 from ui.theme import CAPTION, FIGURE, interface_font
+from ui.workshop import Surroundings
 
 KINDS = (
     ("json", "JSON", "records: the surest to guess"),
@@ -46,6 +48,7 @@ class StartPage(QScrollArea):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
+        self._task: BackgroundTask[Surroundings] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         page = QWidget()
@@ -74,6 +77,26 @@ class StartPage(QScrollArea):
         self.setWidget(page)
         look.changed.connect(self._dress)
         self._dress()
+
+    def look_around(self, look: Callable[[], Surroundings]) -> None:
+        """Find out what there is, beside the picture: ``tick`` shows it."""
+        if self._task is None:
+            self._task = BackgroundTask(lambda *_: look(), name="surroundings")
+
+    def tick(self) -> None:
+        """Show what was found since; the clock's."""
+        state = None if self._task is None else self._task.poll()
+        if state is None or not state.is_over:
+            return
+        self._task = None
+        if state.result is not None:
+            self.show_recent(state.result.recent)
+            self.show_machine(state.result.machine)
+
+    def close_tasks(self) -> None:
+        """Wait for the look around that is under way."""
+        if self._task is not None:
+            self._task.close()
 
     def show_recent(self, entries: Sequence[LibraryEntry]) -> None:
         """The newest sessions of the library; broken ones are left to the Sessions panel."""

@@ -200,13 +200,6 @@ def test_two_sessions_are_compared_and_one_is_closed(driven: Driven) -> None:
     assert driven.window.pages.currentWidget() is driven.window.start
 
 
-def test_a_word_at_the_bottom_goes_away(driven: Driven) -> None:
-    driven.window.say("Bookmarked.")
-    assert driven.window.toast.isVisible()
-    driven.window._unsay(driven.window._n_said)
-    assert not driven.window.toast.isVisible()
-
-
 def test_escape_closes_the_banner_then_lets_go_of_the_step(driven: Driven) -> None:
     driven.window.banner.say("A problem.")
     driven.window.state.select_step(3)
