@@ -187,7 +187,12 @@ QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}
     image: url({ICONS}/tick-{"dark" if t.is_dark else "light"}.svg); }}
 QCheckBox::indicator:disabled {{ border-color: {t.line}; }}
 QCheckBox::indicator:focus {{ border-color: {t.text}; }}
-QCheckBox:disabled {{ color: {t.dim}; }}
+QRadioButton::indicator {{ width: 13px; height: 13px; border: 1px solid {t.dim}; border-radius: 7px;
+    background: {t.window}; }}
+QRadioButton::indicator:checked {{ border: 4px solid {t.accent}; width: 7px; height: 7px;
+    background: {t.on_colour}; }}
+QRadioButton::indicator:disabled {{ border-color: {t.line}; }}
+QCheckBox:disabled, QRadioButton:disabled {{ color: {t.dim}; }}
 QComboBox QAbstractItemView {{ background: {t.panel}; border: 1px solid {t.line}; }}
 QHeaderView {{ background: transparent; }}
 QHeaderView::section {{ background: transparent; color: {t.dim}; border: none;

@@ -87,7 +87,7 @@ def _speedup(known: Tiles) -> Figure:
         return Figure(NOT_YET, "needs a baseline or a calibration")
     ink = "good" if value >= 1.0 else "rejected"
     if known.is_estimated:
-        return Figure(f"≈ {value:.2f}×", "estimated: run a baseline to measure", ink)  # noqa: RUF001
+        return Figure(f"≈ {value:.2f}×", "estimated: no baseline run", ink)  # noqa: RUF001
     beneath = "measured" if predicted is None else f"measured · predicted {predicted:.2f}×"  # noqa: RUF001
     return Figure(f"{value:.2f}×", beneath, ink)  # noqa: RUF001
 
