@@ -41,11 +41,6 @@ DTYPES: dict[Kind, np.dtype[Any]] = {
     Kind.TEXT: np.dtype(np.int32),
 }
 
-_MISSING_VALUES: dict[Kind, Array] = {
-    Kind.INT: np.array(MISSING_INT, np.int64),
-    Kind.FLOAT: np.array(np.nan),
-}
-
 
 class TextPool(dict[str | None, int]):
     """Numbers texts in the order first seen: ``pool[text]`` is the number, ``texts`` the way back.
@@ -90,12 +85,11 @@ class Table:
         self._columns: dict[str, Array] = {
             column: np.empty(0, DTYPES[kind]) for column, kind in self.kinds.items()
         }
-        # Columns that hold nothing but missing readings take no memory: on a machine without a
-        # GPU those are the widest ones.
-        self._missing = {
-            column
-            for column, kind in kinds.items()
-            if kind in _MISSING_VALUES  # never ``ordinal`` and ``t_ns``
+        # Columns of which every row holds the same take no memory: on a machine without a GPU
+        # those are the widest ones. The one row each of them is, or none before the first.
+        self._same: dict[str, Array] = {
+            column: self._columns[column]
+            for column in kinds  # never ``ordinal`` and ``t_ns``
         }
 
     @staticmethod
@@ -129,8 +123,8 @@ class Table:
         if end > self._capacity:
             self._grow(end)
         for column, values in columns.items():
-            if column in self._missing:
-                if _are_missing(values):
+            if column in self._same:
+                if self._stays_same(column, values):
                     continue
                 self._begin(column)
             self._columns[column][self._n : end] = values
@@ -144,7 +138,7 @@ class Table:
         """Take whole columns as the table's rows, not copied; the table must be empty."""
         assert not self._n, f"{self.name} has rows"
         self._columns = {column: columns[column] for column in self.kinds}
-        self._missing = set()
+        self._same = {}
         self._n = self._capacity = len(self._columns["t_ns"])
         self._last_t_ns = int(self._columns["t_ns"][-1]) if self._n else -1
 
@@ -160,8 +154,9 @@ class Table:
 
     def view(self, column: str, n: int) -> Array:
         """The first ``n`` values of a column, read-only, not copied."""
-        if column in self._missing:
-            return np.broadcast_to(_MISSING_VALUES[self.kinds[column]], n)
+        same = self._same.get(column)
+        if same is not None:
+            return np.broadcast_to(same, n if len(same) else 0)
         view = self._columns[column][:n]
         view.flags.writeable = False
         return view
@@ -170,25 +165,29 @@ class Table:
         """Room for ``n_rows``; earlier views keep the arrays they were cut from."""
         self._capacity = max(n_rows, _FIRST_CAPACITY, self._capacity + self._capacity // 2)
         for column, kind in self.kinds.items():
-            if column in self._missing:
+            if column in self._same:
                 continue
             grown = _room(self._capacity, DTYPES[kind])
             grown[: self._n] = self._columns[column][: self._n]
             self._columns[column] = grown
 
+    def _stays_same(self, column: str, values: Any) -> bool:
+        """Whether every row would still hold the same with ``values``, in all bits."""
+        dtype = DTYPES[self.kinds[column]]
+        given = np.asarray(values, dtype).reshape(-1)
+        first = self._same[column] if self._n else given[:1].copy()
+        bits = f"i{dtype.itemsize}"
+        if (given.view(bits) != first.view(bits)).any():
+            return False
+        self._same[column] = first
+        return True
+
     def _begin(self, column: str) -> None:
-        """The first reading of a column comes: all before were missing."""
-        self._missing.discard(column)
-        kind = self.kinds[column]
-        self._columns[column] = _room(self._capacity, DTYPES[kind])
-        self._columns[column][: self._n] = _MISSING_VALUES[kind]
-
-
-def _are_missing(values: Any) -> bool:
-    given = np.asarray(values)
-    if given.dtype.kind == "f":
-        return bool(np.isnan(given).all())
-    return bool((given == MISSING_INT).all())
+        """Room for a column that is no longer the same in all rows."""
+        grown = _room(self._capacity, DTYPES[self.kinds[column]])
+        grown[: self._n] = self._same[column] if self._n else 0
+        self._columns[column] = grown  # before ``_same`` forgets it: others may be reading
+        del self._same[column]
 
 
 def _room(n: int, dtype: np.dtype[Any]) -> Array:

@@ -22,7 +22,7 @@ def stamps(events: Sequence[Any]) -> Columns:
 
 
 def ints(values: Iterable[int]) -> NDArray[np.int32]:
-    return np.array(list(values), np.int32)
+    return np.array(values if isinstance(values, list) else list(values), np.int32)
 
 
 def or_nan(value: float | None) -> float:
@@ -57,4 +57,8 @@ def flat_codes(rows: Iterable[Sequence[Any]], code_of: Any, n: int) -> NDArray[n
 
 
 def flat_or_missing(rows: Iterable[Sequence[int | None]], n: int) -> NDArray[np.int64]:
-    return np.fromiter(map(or_missing, chain.from_iterable(rows)), np.int64, n)
+    values = list(chain.from_iterable(rows))
+    n_missing = values.count(None)
+    if n_missing == n:
+        return np.full(n, MISSING_INT)
+    return np.array(list(map(or_missing, values)) if n_missing else values, np.int64)

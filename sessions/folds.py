@@ -47,7 +47,7 @@ _KV_CHANGES: dict[type[KvEvent], KvChange] = {
 def fold_drafts(events: Sequence[DraftProposed], tables: Tables) -> None:
     drafts, proposals = tables["drafts"], tables["proposals"]
     heads = _heads(events)
-    lengths = ints(len(event.token_ids) for event in events)
+    lengths = ints([len(event.token_ids) for event in events])
     code_of = drafts.pool.__getitem__
     drafts.append(
         len(events),
@@ -74,8 +74,8 @@ def fold_drafts(events: Sequence[DraftProposed], tables: Tables) -> None:
 def fold_verdicts(events: Sequence[DraftVerified], tables: Tables) -> None:
     verdicts, draft_tokens = tables["verdicts"], tables["draft_tokens"]
     heads = _heads(events)
-    positions = ints(event.position for event in events)
-    lengths = ints(len(event.token_ids) for event in events)
+    positions = ints([event.position for event in events])
+    lengths = ints([len(event.token_ids) for event in events])
     code_of = verdicts.pool.__getitem__
     verdicts.append(
         len(events),
@@ -114,8 +114,8 @@ def fold_verdicts(events: Sequence[DraftVerified], tables: Tables) -> None:
 def fold_commits(events: Sequence[StepCommitted], tables: Tables) -> None:
     steps, output_tokens = tables["steps"], tables["output_tokens"]
     heads = _heads(events)
-    positions = ints(event.position for event in events)
-    lengths = ints(len(event.token_ids) for event in events)
+    positions = ints([event.position for event in events])
+    lengths = ints([len(event.token_ids) for event in events])
     steps.append(
         len(events),
         **heads,
@@ -145,7 +145,7 @@ def fold_kv(events: Sequence[KvEvent], tables: Tables) -> None:
     blocks = [event for event in events if not isinstance(event, KvAdvanced)]
     is_advance = np.array([isinstance(event, KvAdvanced) for event in events])
     lengths = np.ones(len(events), np.int32)
-    n_blocks = ints(len(event.physical_blocks) for event in blocks)
+    n_blocks = ints([len(event.physical_blocks) for event in blocks])
     lengths[~is_advance] = n_blocks
     n = int(lengths.sum())
     is_advance_row = np.repeat(is_advance, lengths)
@@ -167,9 +167,9 @@ def fold_kv(events: Sequence[KvEvent], tables: Tables) -> None:
     )
     heads: Columns = {
         **stamps(events),
-        "sequence_id": ints(event.sequence_id for event in events),
-        "role": ints(ROLE_CODES[event.role] for event in events),
-        "change": ints(_KV_CHANGES[type(event)] for event in events),
+        "sequence_id": ints([event.sequence_id for event in events]),
+        "role": ints([ROLE_CODES[event.role] for event in events]),
+        "change": ints([_KV_CHANGES[type(event)] for event in events]),
     }
     tables["kv_changes"].append(
         n,
@@ -188,12 +188,12 @@ def fold_kv(events: Sequence[KvEvent], tables: Tables) -> None:
 
 def fold_spans(events: Sequence[SpansMeasured], tables: Tables) -> None:
     spans = tables["spans"]
-    lengths = ints(len(event.names) for event in events)
+    lengths = ints([len(event.names) for event in events])
     n = int(lengths.sum())
     heads: Columns = {
         **stamps(events),
-        "step": ints(event.step for event in events),
-        "n_syncs": ints(or_missing_count(event.n_syncs) for event in events),
+        "step": ints([event.step for event in events]),
+        "n_syncs": ints([or_missing_count(event.n_syncs) for event in events]),
     }
     spans.append(
         n,
@@ -215,8 +215,8 @@ def _heads(events: Sequence[Any]) -> Columns:
     """The columns that every table of a step begins with."""
     return {
         **stamps(events),
-        "sequence_id": ints(event.sequence_id for event in events),
-        "step": ints(event.step for event in events),
+        "sequence_id": ints([event.sequence_id for event in events]),
+        "step": ints([event.step for event in events]),
     }
 
 

@@ -130,7 +130,13 @@ class SessionModel:
 
     def _find_gaps(self, events: Sequence[Event]) -> None:
         """A row for each hole in the ordinals. An ordinal that was already there is no hole."""
-        ordinals = np.array([event.ordinal for event in events], np.int64)
+        told = [event.ordinal for event in events]
+        self._last_t_ns = max(self._last_t_ns, *[event.t_ns for event in events])
+        following = self._last_ordinal + 1
+        if told == list(range(following, following + len(told))):  # nearly always
+            self._last_ordinal = told[-1]
+            return
+        ordinals = np.array(told, np.int64)
         before = np.maximum.accumulate(np.concatenate(([self._last_ordinal], ordinals)))
         n_missing = ordinals - before[:-1] - 1
         for row in np.flatnonzero(n_missing > 0).tolist():
@@ -138,4 +144,3 @@ class SessionModel:
                 1, ordinal=ordinals[row], t_ns=events[row].t_ns, n_missing=n_missing[row]
             )
         self._last_ordinal = int(before[-1])
-        self._last_t_ns = max(self._last_t_ns, *[event.t_ns for event in events])

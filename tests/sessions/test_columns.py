@@ -75,6 +75,28 @@ def test_a_number_too_large_is_refused_and_nothing_appended() -> None:
     assert len(rows) == 0
 
 
+def test_a_column_of_one_value_takes_no_memory_until_another_comes() -> None:
+    rows = table(n=Kind.COUNT, p=Kind.FLOAT)
+    rows.append(2, ordinal=range(2), t_ns=range(2), n=[4, 4], p=np.nan)
+    before = rows.prefix(2)["n"], rows.prefix(2)["p"]
+    assert all(column.strides == (0,) for column in before)
+    rows.append(3, ordinal=range(3), t_ns=[2] * 3, n=4, p=[np.nan, np.nan, 0.5])
+    assert rows.prefix(5)["n"].strides == (0,)
+    rows.append(1, ordinal=[5], t_ns=[3], n=5, p=0.0)
+    assert rows.prefix(6)["n"].tolist() == [4] * 5 + [5]
+    np.testing.assert_equal(rows.prefix(6)["p"], [np.nan] * 4 + [0.5, 0.0])
+    assert before[0].tolist() == [4, 4]
+
+
+def test_what_was_refused_is_not_remembered() -> None:
+    rows = table(n=Kind.COUNT, m=Kind.COUNT)
+    with pytest.raises(OverflowError):
+        rows.append(1, ordinal=[0], t_ns=[0], n=[3], m=[2**40])
+    rows.append(2, ordinal=[0, 1], t_ns=[0, 0], n=7, m=[7, 8])
+    assert rows.prefix(2)["n"].tolist() == [7, 7]
+    assert rows.prefix(2)["m"].tolist() == [7, 8]
+
+
 @given(st.lists(st.lists(st.integers(0, 1000), max_size=200), max_size=8), st.integers(0, 1000))
 def test_the_rows_at_a_moment_are_those_not_after_it(batches: list[list[int]], t_ns: int) -> None:
     rows, clock, times = table(), 0, []
