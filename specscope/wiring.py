@@ -186,7 +186,9 @@ class EngineRun:
         path = self._paths[place]
         if path is None:
             return Session(source)
-        recorder = Recorder(path, summarise=lambda: summarise(session.snapshot()))
+        recorder = Recorder(
+            path, summarise=lambda: summarise(session.snapshot()), model=lambda: session.model
+        )
         self._recorders[place] = recorder
         session = Session(source, [recorder])
         return session

@@ -8,7 +8,9 @@ import pytest
 
 from engine.wire.config import RunConfig
 from engine.wire.events import EndReason
+from sessions.column_cache import ColumnCache
 from sessions.library import Library
+from sessions.opening import StoredSession
 from sessions.session_errors import SessionFileError
 from sessions.tables import END_CODES
 from specscope.wiring import EngineRun, LocalWorkshop
@@ -82,6 +84,28 @@ def test_sessions_come_one_after_the_other_and_are_recorded(
     assert names == ["a run: a", "a run: b", "a run: none"]
     assert not run.has_next
     assert run.next_session() is None
+
+
+def test_a_recording_keeps_its_columns(
+    start: Callable[[RunOrder], EngineRun],
+    workshop: LocalWorkshop,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        ColumnCache, "of_user", lambda: ColumnCache(tmp_path / "columns", min_events=1)
+    )
+    started = next_of(start(order_of("a")))
+    finish(started)
+    started.session.close()
+    assert started.path is not None
+    kept = workshop.open(started.path)
+    while not kept.session.is_over:
+        kept.session.advance(100.0)
+    assert isinstance(kept.session, StoredSession)
+    assert kept.session.is_from_cache
+    assert len(kept.session.snapshot().steps) == len(started.session.snapshot().steps) == 3
+    kept.session.close()
 
 
 def test_a_run_that_is_not_recorded_leaves_no_file(
