@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sessions.aligned_outputs import Outputs
 from sessions.columns import MISSING_CODE
 from sessions.snapshot import Snapshot
 from sessions.tables import FINISH_CODES, SequenceChange
@@ -36,19 +37,22 @@ def sequence_outputs(snapshot: Snapshot) -> tuple[SequenceOutput, ...]:
     finished = {
         int(ids[row]): int(row) for row in np.flatnonzero(changes == SequenceChange.FINISHED)
     }
+    told = Outputs(snapshot)
     outputs: dict[int, SequenceOutput] = {}
     for row in np.flatnonzero(changes == SequenceChange.STARTED).tolist():
         sequence_id = int(ids[row])
         if sequence_id not in outputs:  # started again after a set-back
-            outputs[sequence_id] = _output(snapshot, row, finished.get(sequence_id))
+            outputs[sequence_id] = _output(snapshot, told, row, finished.get(sequence_id))
     return tuple(outputs.values())
 
 
-def _output(snapshot: Snapshot, start_row: int, finish_row: int | None) -> SequenceOutput:
-    sequences, tokens = snapshot.sequences, snapshot.output_tokens
+def _output(
+    snapshot: Snapshot, told: Outputs, start_row: int, finish_row: int | None
+) -> SequenceOutput:
+    sequences = snapshot.sequences
     sequence_id = int(sequences["sequence_id"][start_row])
-    rows = np.flatnonzero(tokens["sequence_id"] == sequence_id)
-    texts = tokens.texts("text", rows)
+    token_ids = told.token_ids(sequence_id)
+    texts = told.texts(sequence_id, 0, len(token_ids))
     reason = None
     if finish_row is not None and (code := int(sequences["reason"][finish_row])) != MISSING_CODE:
         reason = _FINISH_NAMES[code]
@@ -58,7 +62,7 @@ def _output(snapshot: Snapshot, start_row: int, finish_row: int | None) -> Seque
         prompt=sequences.text("text", start_row),
         n_prompt_tokens=int(sequences["n_prompt_tokens"][start_row]),
         seed=int(sequences["seed"][start_row]),
-        token_ids=tuple(tokens["token_id"][rows].tolist()),
+        token_ids=tuple(token_ids.tolist()),
         token_texts=tuple(texts),
         text="".join(texts) if finish_row is None else sequences.text("text", finish_row),
         finish_reason=reason,
