@@ -18,6 +18,7 @@ from engine.kv.causal_steps import CausalSteps
 from engine.models.base import ForwardBatch
 from engine.wire.events import Event, KvAdvanced, Role
 
+_ALIGNMENT = 64
 _NARROW = 16  # tokens of one sequence that a step runs at most, by and large
 
 
@@ -250,8 +251,11 @@ class SlotCache(ABC):
 
 def _zeros(shape: tuple[int, ...], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """Zeros; on the CPU in pages that take no memory until they are written, which torch's own
-    zeros do at once."""
+    zeros do at once. They begin where torch's do, at a whole line of the processor's cache: a
+    product may round otherwise where its numbers lie otherwise."""
     if device.type != "cpu":
         return torch.zeros(shape, dtype=dtype, device=device)
     n_bytes = math.prod(shape) * dtype.itemsize
-    return torch.from_numpy(np.zeros(n_bytes, dtype=np.uint8)).view(dtype).view(shape)
+    memory = np.zeros(n_bytes + _ALIGNMENT, dtype=np.uint8)
+    first = -memory.ctypes.data % _ALIGNMENT
+    return torch.from_numpy(memory[first : first + n_bytes]).view(dtype).view(shape)

@@ -14,6 +14,7 @@ from transformers import AutoModelForCausalLM
 from engine.kv.transformers_cache import ATTENTION_NAME
 from engine.models.catalog import Reference, Source, resolve
 from engine.models.checkpoint import check_folder
+from engine.models.choices import Choices
 from engine.models.pretrained import PretrainedModel
 from engine.models.pretrained_config import first_line, read_config, source_arguments
 from engine.models.pretrained_gguf import gguf_errors, load_gguf_model
@@ -218,6 +219,7 @@ def _load(
         packed=config.packed,
         n_threads=config.n_threads,
         weights=config.weights,
+        choices=Choices.of_user(),
     )
 
 

@@ -8,12 +8,13 @@ import torch
 
 from engine.kv.transformers_cache import AttentionCall, recorded_attention
 from engine.models.base import ForwardBatch, KvStore
-from engine.models.packed import is_packing_available, pack_modules
+from engine.models.choices import Choices
+from engine.models.packed import is_packing_available, layouts_of, pack_modules
 from engine.models.pretrained_forward import TransformersForward, own_logits
 from engine.models.probe import N_PROBE_FORWARDS, Forward, ProbeResult, agrees, run_probe
 from engine.models.quantized import quantize_module, quantize_straight
 from engine.models.straight import StraightForward, is_straight
-from engine.models.tuning import choose_threads, cpu_threads, likely_threads, pack_straight
+from engine.models.tuning import cpu_threads, pack_straight, threads_for
 from engine.theory.shape import ModelShape
 from engine.wire.config import ConfigError
 
@@ -25,7 +26,8 @@ class PretrainedModel:
 
     ``packed`` allows a faster forward of the same logits: straight-line for Llama-shaped models,
     and linear layers packed on the CPU. It replaces transformers' own only where the two agree on
-    made-up tokens. ``n_threads`` fixes the CPU threads of a forward; None chooses by measuring.
+    made-up tokens. ``n_threads`` fixes the CPU threads of a forward; None chooses by the size.
+    ``choices`` knows what was measured before; without it nothing is remembered.
     ``weights`` "int8" or "int4" holds the layers' weights so, after the comparison.
     """
 
@@ -37,6 +39,7 @@ class PretrainedModel:
         packed: bool = True,
         n_threads: int | None = None,
         weights: str = "auto",
+        choices: Choices | None = None,
     ) -> None:
         config = module.config
         parameters = {value.data_ptr(): value for value in module.parameters()}.values()
@@ -51,6 +54,8 @@ class PretrainedModel:
         )
         self.notes: tuple[str, ...] = ()
         self._n_threads: int | None = None
+        if self.device.type == "cpu":
+            self._n_threads = n_threads or threads_for(n_parameters)
         self._n_ids = int(config.vocab_size)
         self._forward: Forward = TransformersForward(module)
         with torch.inference_mode(), _refusing(name), recorded_attention(config) as calls:
@@ -73,12 +78,9 @@ class PretrainedModel:
             if weights != "auto":
                 self._quantize(module, weights)
             elif packed:
-                # Packed as it will run if it is small; that decides how many threads pay.
-                self._pack(module, n_threads or likely_threads(n_parameters))
-            if self.device.type == "cpu":
-                self._n_threads = n_threads or choose_threads(
-                    self._forward, n_parameters=n_parameters, n_ids=self._n_ids
-                )
+                with cpu_threads(self._n_threads):
+                    self._pack(module, choices or Choices())
+            if self._n_threads is not None:
                 plural = "" if self._n_threads == 1 else "s"
                 self.notes += (f"{self._n_threads} CPU thread{plural}",)
 
@@ -135,17 +137,17 @@ class PretrainedModel:
         self.weight_bytes -= n_saved
         self.notes += (f"layers' weights in {weights}, so the text is the quantized model's",)
 
-    def _pack(self, module: Any, n_threads: int) -> None:
+    def _pack(self, module: Any, choices: Choices) -> None:
         """Pack the linear layers that are faster so."""
         can_pack = self.device.type == "cpu" and self.dtype == torch.float32
         if not can_pack or not is_packing_available():
             return
-        with cpu_threads(n_threads):
-            if isinstance(self._forward, StraightForward):
-                n_packed = pack_straight(self._forward)
-            else:
-                n_packed = pack_modules(module)
-        self.notes += (f"{n_packed} linear layers packed",)
+        if isinstance(self._forward, StraightForward):
+            packed = pack_straight(self._forward, choices)
+        else:
+            packed = pack_modules(module, choices)
+        layouts = ", ".join(filter(None, (layouts_of(packed), choices.note)))
+        self.notes += (f"linear layers: {layouts}",)
 
 
 @contextmanager

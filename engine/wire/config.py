@@ -73,7 +73,7 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
     weights: str = "auto"  # as dtype says, or in 8 or 4 bits through torchao
     packed: bool = True  # CPU: linear layers packed for narrow batches
     graphs: bool = True  # CUDA: draft loop and verification captured as graphs
-    n_threads: int | None = None  # CPU threads; None: torch's own choice
+    n_threads: int | None = None  # CPU threads; None: by the size of the model
     calibrate: bool = True
     telemetry: bool = True  # host and GPU samples
     kernels_every: int = 0  # record the kernels of every so many steps; 0: of none

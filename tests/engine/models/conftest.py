@@ -83,3 +83,10 @@ def make_model(tmp_path_factory):
         return folder
 
     return make
+
+
+@pytest.fixture(autouse=True)
+def _choices_of_this_test(tmp_path_factory, monkeypatch):
+    """Nothing that is timed here is remembered outside."""
+    folder = tmp_path_factory.mktemp("choices")
+    monkeypatch.setattr("engine.models.choices.choices_folder", lambda: folder)

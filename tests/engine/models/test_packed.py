@@ -5,14 +5,18 @@ import torch
 from torch import nn
 
 from engine.models import packed
+from engine.models.choices import Choices
 from engine.models.half import HalfLinear, is_half_available
 from engine.models.packed import (
     PackedLinear,
     PlainLinear,
     TurnedLinear,
     is_packing_available,
+    layouts_of,
     pack_modules,
+    pack_where_faster,
 )
+from engine.models.tuning import cpu_threads
 
 needs_packing = pytest.mark.skipif(
     not is_packing_available(), reason="this torch cannot pack linear layers"
@@ -44,13 +48,51 @@ def test_the_same_product(n_rows, has_bias, layout):
         torch.testing.assert_close(layout(plain)(rows), plain(rows), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_fastest_layout_is_taken(monkeypatch, layout):
+def favour(monkeypatch, layout):
+    """The clock says that ``layout`` is the fastest."""
     monkeypatch.setattr(
         packed, "_pass_ns", lambda layers, rows: 1 if type(layers[0]) is layout else 2
     )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_fastest_layout_is_taken(monkeypatch, layout):
+    monkeypatch.setattr(packed, "_is_half_fastest", lambda: False)
+    favour(monkeypatch, layout)
     group = [PlainLinear(as_stored(8, 8)) for _ in range(10)]
-    assert {type(linear) for linear in packed.pack_where_faster(group)} == {layout}
+    assert {type(linear) for linear in pack_where_faster(group, Choices())} == {layout}
+
+
+def test_what_was_taken_once_is_taken_again(monkeypatch, tmp_path):
+    group = [PlainLinear(torch.randn(8, 8)) for _ in range(3)]
+    for favourite in (TurnedLinear, PlainLinear):
+        favour(monkeypatch, favourite)
+        choices = Choices(tmp_path)
+        assert layouts_of(pack_where_faster(group, choices)) == "3 turned"
+    assert choices.note == "as measured before"
+    with_bias = [PlainLinear(torch.randn(8, 8), torch.randn(8)) for _ in range(3)]
+    assert layouts_of(pack_where_faster(with_bias, Choices(tmp_path))) == "none packed"
+    with cpu_threads(torch.get_num_threads() + 1):
+        assert layouts_of(pack_where_faster(group, Choices(tmp_path))) == "none packed"
+
+
+@needs_half
+@pytest.mark.skipif(
+    torch.backends.cpu.get_cpu_capability() not in packed._HALF_WINS_ON,
+    reason="half precision is measured here",
+)
+def test_half_precision_is_taken_by_rule_on_one_thread(monkeypatch):
+    favour(monkeypatch, TurnedLinear)
+    group = [PlainLinear(as_stored(8, 8))]
+    choices = Choices()
+    with cpu_threads(1):
+        assert layouts_of(pack_where_faster(group, choices)) == "1 in half precision"
+        assert choices.note == ""
+        finer = [PlainLinear(torch.randn(8, 8))]
+        assert layouts_of(pack_where_faster(finer, choices)) == "1 turned"
+    assert choices.note == "measured now"
+    with cpu_threads(2):
+        assert layouts_of(pack_where_faster(group, choices)) == "1 turned"
 
 
 class Tied(nn.Module):
@@ -72,7 +114,7 @@ def test_a_tied_embedding_stays_right(monkeypatch):
     ids = torch.arange(9)[None]
     with torch.inference_mode():
         before = module(ids)
-        assert pack_modules(module) == 2
+        assert len(pack_modules(module, Choices())) == 2
         torch.testing.assert_close(module(ids), before)
         assert not isinstance(module.head, nn.Linear)
 
@@ -84,7 +126,7 @@ def test_slower_layers_are_left_alone(monkeypatch):
         packed, "_pass_ns", lambda layers, rows: not isinstance(layers[0], PlainLinear)
     )
     module = Tied()
-    assert pack_modules(module) == 0
+    assert pack_modules(module, Choices()) == []
     assert isinstance(module.head, nn.Linear)
 
 

@@ -1,12 +1,10 @@
-"""Threads are chosen by time, and put back."""
-
-import time
+"""Threads go by the size of a model, and are put back."""
 
 import pytest
 import torch
 
 from engine.models import tuning
-from engine.models.tuning import choose_threads, cpu_threads
+from engine.models.tuning import cpu_threads, threads_for
 
 
 @pytest.fixture(autouse=True)
@@ -19,27 +17,14 @@ def two_threads(monkeypatch):
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("fastest", [1, 2])
-def test_the_faster_number_is_chosen(fastest):
-    def forward(batch, store, n_logits):
-        time.sleep(0.001 if torch.get_num_threads() == fastest else 0.003)
-        return torch.zeros(1, n_logits, 4)
-
-    assert choose_threads(forward, n_parameters=1000, n_ids=4) == fastest
+def test_small_models_get_one_thread_and_large_ones_all():
+    assert threads_for(1000) == 1
+    assert threads_for(10**9) == 2
 
 
 def test_a_small_model_loaded_before_changes_nothing():
-    def forward(batch, store, n_logits):
-        time.sleep(0.001 if torch.get_num_threads() == 2 else 0.003)
-        return torch.zeros(1, n_logits, 4)
-
     with cpu_threads(1):
-        assert choose_threads(forward, n_parameters=1000, n_ids=4) == 2
-        assert choose_threads(forward, n_parameters=10**9, n_ids=4) == 2
-
-
-def test_large_models_get_every_thread():
-    assert choose_threads(None, n_parameters=10**9, n_ids=4) == 2
+        assert threads_for(10**9) == 2
 
 
 def test_threads_for_a_while():
