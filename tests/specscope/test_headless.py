@@ -3,6 +3,7 @@
 import os
 import signal
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -48,8 +49,8 @@ def test_a_killed_engine_is_a_failure_with_its_events_kept(
     pids: list[int] = []
     start = EngineClient.start
 
-    def started(*configs: RunConfig) -> EngineClient:
-        client = start(*configs)
+    def started(*configs: RunConfig, **settings: Any) -> EngineClient:
+        client = start(*configs, **settings)
         pids.append(client.process_id)
         return client
 
@@ -87,7 +88,7 @@ def test_an_interrupt_ends_the_engine_and_is_passed_on() -> None:
 
 
 def test_an_engine_that_does_not_come_up_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*configs: RunConfig) -> EngineClient:
+    def fail(*configs: RunConfig, **_: Any) -> EngineClient:
         raise EngineStartError("The engine ended with exit code 7 before it had connected.")
 
     monkeypatch.setattr("specscope.headless.EngineClient.start", fail)
