@@ -19,7 +19,9 @@ from PySide6.QtWidgets import (
 from engine.wire.config import RunConfig
 from sessions.session_schema import SUFFIX
 from ui.actions import install, sheet
-from ui.banner import Banner
+from ui.bars.banner import Banner
+from ui.bars.run_bar import RunBar
+from ui.bars.toast import Toast
 from ui.dialogs.run_dialog import RunDialog
 from ui.dialogs.shortcut_sheet import ShortcutSheet
 from ui.frame_clock import FrameClock
@@ -30,18 +32,16 @@ from ui.menu_table import add_cards, menu_table
 from ui.moment import Moment
 from ui.panels.base import Panel
 from ui.preferences import Preferences
-from ui.run_bar import RunBar
 from ui.run_order import OrderedPrompt, RunOrder
 from ui.session_controller import SessionController
 from ui.start_page import StartPage
-from ui.toast import Toast
 from ui.view_state import ViewState
 from ui.workshop import Workshop
 
 if TYPE_CHECKING:
+    from ui.bars.transport_bar import TransportBar
     from ui.panels.library import LibraryPanel
     from ui.stage import Stage
-    from ui.transport_bar import TransportBar
 
 _FRAMES_BEFORE_STAGE = 10
 """A third of a second: then the start page has been painted, and nobody has clicked yet."""

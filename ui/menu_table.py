@@ -7,9 +7,9 @@ from typing import Any, Protocol
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from ui.actions import Act
+from ui.bars.run_bar import RunBar
 from ui.card import CardDock
 from ui.layouts import PRESETS
-from ui.run_bar import RunBar
 
 
 class Window(Protocol):

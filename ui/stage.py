@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
+from ui.bars.tile_row import TileRow
+from ui.bars.transport_bar import TransportBar
 from ui.card import CardDock
 from ui.layouts import BY_KEY, arrange, restore_arrangement, save_arrangement
 from ui.look import Look
@@ -16,8 +18,6 @@ from ui.panels.base import Panel
 from ui.panels.library import LibraryPanel
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
-from ui.tile_row import TileRow
-from ui.transport_bar import TransportBar
 from ui.view_state import ViewState
 
 _NOT_OF_ONE = ("compare", "sessions")  # layouts that are not about one session

@@ -3,9 +3,9 @@
 from collections import Counter
 from unittest.mock import MagicMock, call
 
+from ui.bars.transport_bar import TransportBar
 from ui.layouts import PRESETS
 from ui.menu_table import menu_table
-from ui.transport_bar import TransportBar
 
 
 def test_no_key_means_two_things() -> None:

@@ -13,8 +13,8 @@ from sessions.findings import Severity
 from sessions.metric_catalog import CATALOG
 from sessions.snapshot import Snapshot
 from sessions.snapshot_memo import SnapshotMemo
-from ui.comparison_rows import Row, comparison_rows
-from ui.comparison_table import ComparisonTable
+from ui.compare.comparison_rows import Row, comparison_rows
+from ui.compare.comparison_table import ComparisonTable
 from ui.moment import Moment, NamedSnapshot, View
 from ui.panels.base import Empty, Panel
 

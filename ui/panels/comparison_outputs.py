@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QComboBox, QTextBrowser
 from sessions.aligned_outputs import Aligned, Outputs, PromptKey, align
 from sessions.comparability import is_sampled
 from sessions.run_facts import run_facts
-from ui.cells import mark_of
 from ui.moment import Moment, NamedSnapshot, View
 from ui.panels.base import Empty, Panel
+from ui.text.cells import mark_of
 from ui.theme import Theme, mixed, token_font
 
 N_BEFORE, N_AFTER = 16, 24

@@ -23,14 +23,14 @@ from PySide6.QtWidgets import (
 
 from sessions.library import Library
 from sessions.session_schema import SUFFIX
-from ui.library_bar import LibraryBar
-from ui.library_desk import LibraryDesk, Listing, Outcome
-from ui.library_form import LibraryForm
-from ui.library_rows import Column, LibraryRow
-from ui.library_table import LibraryTable
+from ui.bars.note_line import NoteLine
+from ui.library.library_bar import LibraryBar
+from ui.library.library_desk import LibraryDesk, Listing, Outcome
+from ui.library.library_form import LibraryForm
+from ui.library.library_rows import Column, LibraryRow
+from ui.library.library_table import LibraryTable
 from ui.look import Look
 from ui.moment import Moment, View
-from ui.note_line import NoteLine
 from ui.panels.base import Panel
 from ui.view_state import ViewState
 

@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 from sessions.snapshot import Snapshot
 from sessions.step_verdict import step_verdict
 from sessions.token_trail import NO_STEP, TokenTrail, TrailKind, token_trail
-from ui.cells import mark_of
-from ui.looked_at import NamedSequence, sequence_of, started_sequences
+from ui.bars.sequence_bar import SequenceBar
 from ui.moment import Moment, TokenRef, View
 from ui.panels.base import Empty, Panel
-from ui.sequence_bar import SequenceBar
+from ui.step.looked_at import NamedSequence, sequence_of, started_sequences
+from ui.step.verdict_words import greedy_words, quoted, token_figures, token_words
+from ui.text.cells import mark_of
+from ui.text.token_card import TokenCard
+from ui.text.token_view import TokenView
 from ui.theme import CAPTION, Theme, interface_font
-from ui.token_card import TokenCard
-from ui.token_view import TokenView
-from ui.verdict_words import greedy_words, quoted, token_figures, token_words
 
 MOST_COLUMNS = 4
 _COLUMN_PIXELS = 170  # a narrower column cannot be read

@@ -8,15 +8,15 @@ from typing import Any
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton
 
-from ui.figure_table import HEADS, FigureTable
+from ui.bars.sequence_bar import SequenceBar
 from ui.icons import icon
 from ui.moment import Moment, TokenRef, View
 from ui.panels.base import Empty, Panel
 from ui.plots.paired_bars import PairedBars
-from ui.sequence_bar import SequenceBar
-from ui.step_digest import StepDigest, step_digest
+from ui.step.figure_table import HEADS, FigureTable
+from ui.step.step_digest import StepDigest, step_digest
+from ui.step.verdict_words import short
 from ui.theme import CAPTION, Theme, interface_font
-from ui.verdict_words import short
 
 _MOST_ROWS = 7
 _TABLE_FROM = 330  # pixels: a lower panel has no room for the table

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from sessions.model import SessionModel
 from tests.sessions.scripted import baseline, speculative
 from tests.ui.panels.compared import moment, shown, three
-from ui.comparison_rows import Row
+from ui.compare.comparison_rows import Row
 from ui.look import Look
 from ui.moment import View
 from ui.panels.base import Empty, Panel

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from engine.wire.events import SessionStarted
 from sessions.library import Library
 from tests.sessions.recorded import record, script
-from ui.library_rows import Column
+from ui.library.library_rows import Column
 from ui.look import Look
 from ui.panels.library import LibraryPanel
 from ui.theme import DARK, LIGHT

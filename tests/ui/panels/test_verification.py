@@ -7,11 +7,11 @@ from sessions.model import SessionModel
 from sessions.snapshot import Snapshot
 from tests.sessions.scripted import folded
 from tests.support.event_script import EventScript
-from tests.ui.test_step_digest import story
+from tests.ui.step.test_step_digest import story
 from ui.look import Look
 from ui.moment import Moment, TokenRef, View
 from ui.panels.verification import StepPanel
-from ui.step_digest import StepDigest
+from ui.step.step_digest import StepDigest
 from ui.view_state import ViewState
 
 

@@ -3,8 +3,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from ui.plots.paired_bars import Bars, PairedBars
+from ui.step.verdict_words import short
 from ui.theme import DARK, LIGHT
-from ui.verdict_words import short
 
 NAN = np.nan
 BARS = Bars(

@@ -1,0 +1,51 @@
+"""The six figures, by hand-counted scripts."""
+
+from pytestqt.qtbot import QtBot
+
+from sessions.metrics.interval import rate
+from sessions.metrics.tiles import Tiles
+from tests.support.scripted_sessions import script_of, session_of
+from ui.bars.tile_row import TileRow, figures
+from ui.look import Look
+from ui.moment import Moment, View
+from ui.view_state import ViewState
+
+
+def nothing(**known: object) -> Tiles:
+    fields: dict[str, object] = dict.fromkeys(Tiles.__dataclass_fields__)
+    return Tiles(**{**fields, "acceptance": rate(0, 0), **known})  # type: ignore[arg-type]
+
+
+def test_figures_of_a_script(qtbot: QtBot) -> None:
+    # Drafts of four with 0, 1, 2, 3, 4, 0 accepted: 10 accepted, 5 rejected, 16 tokens in 6 steps.
+    snapshot = session_of(script_of(6)).snapshot()
+    row = TileRow(ViewState(), Look("dark"))
+    qtbot.addWidget(row)
+    row.show_digest(row.digest(Moment(snapshot=snapshot, newest=snapshot), View()))
+    shown = [tile.figure.text() for tile in row.tiles]
+    assert shown[2] == "0.67"
+    assert shown[3] == "2.67"
+    assert row.tiles[3].beneath.text() == "of γ+1 = 5"  # noqa: RUF001
+    assert "expected 0.70" in row.tiles[2].beneath.text()
+
+
+def test_nothing_known_is_said_and_not_0(qtbot: QtBot) -> None:
+    shown = figures(nothing())
+    assert [each.figure for each in shown] == ["n/a"] * 6
+    assert all(each.beneath for each in shown)
+
+
+def test_an_estimate_is_never_called_measured() -> None:
+    estimated = figures(nothing(predicted_speedup=1.5))[1]
+    measured = figures(nothing(predicted_speedup=1.5, measured_speedup=0.9))[1]
+    assert estimated.figure.startswith("≈")
+    assert "estimated" in estimated.beneath
+    assert (measured.figure, measured.ink) == ("0.90×", "rejected")  # noqa: RUF001
+    assert measured.beneath.startswith("measured")
+
+
+def test_tooltips_define_the_metrics_by_their_formulas(qtbot: QtBot) -> None:
+    row = TileRow(ViewState(), Look("light"))
+    qtbot.addWidget(row)
+    assert "accepted / (accepted + rejected)" in row.tiles[2].toolTip()
+    assert all("=" in tile.toolTip() for tile in row.tiles)

@@ -1,0 +1,177 @@
+"""The transport bar: every way to a moment."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from sessions.playhead import Mode
+from tests.support.scripted_sessions import ScriptedWorkshop
+from ui.bars.transport_bar import TransportBar, clock_time, grouped
+from ui.look import Look
+from ui.open_session import OpenSession
+from ui.session_controller import SessionController
+from ui.view_state import ViewState
+
+
+class Bar:
+    """A bar over the example session: six steps of 0, 1, 2, 3, 4 and 0 accepted of four."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.ns = 0
+        self.controller = SessionController(ScriptedWorkshop(), clock=lambda: self.ns)
+        self.bar = TransportBar(self.controller, ViewState(), Look("dark"))
+        qtbot.addWidget(self.bar)
+        self.said: list[str] = []
+        self.bar.said.connect(self.said.append)
+        self.controller.open([Path("example.specscope")])
+        self.tick()
+        self.tick()
+
+    def tick(self, ns: int = 0) -> None:
+        self.ns += ns
+        self.controller.advance(10.0)
+        self.bar.show_moment(self.controller.moment())
+
+    @property
+    def session(self) -> OpenSession:
+        assert self.controller.shown is not None
+        return self.controller.shown
+
+    @property
+    def n_steps(self) -> int:
+        moment = self.controller.moment()
+        assert moment is not None
+        return len(moment.snapshot.steps)
+
+
+@pytest.fixture
+def bar(qtbot: QtBot) -> Iterator[Bar]:
+    bar = Bar(qtbot)
+    yield bar
+    bar.controller.close()
+
+
+def test_step_by_step_through_the_session(bar: Bar) -> None:
+    bar.bar.go_first()
+    assert bar.n_steps == 0
+    seen = []
+    for _ in range(6):
+        bar.bar.step_forward()
+        seen.append(bar.n_steps)
+    assert seen == [1, 2, 3, 4, 5, 6]
+    bar.bar.step_forward()
+    assert bar.said == ["There is no step behind this."]
+    bar.bar.step_back()
+    assert bar.n_steps == 5
+
+
+def test_half_a_step_shows_a_draft_that_waits_for_its_verdict(bar: Bar) -> None:
+    bar.bar.go_first()
+    bar.bar.half_step()
+    moment = bar.controller.moment()
+    assert moment is not None
+    assert len(moment.snapshot.drafts) == 1
+    assert len(moment.snapshot.verdicts) == 0
+
+
+def test_to_the_next_rejection(bar: Bar) -> None:
+    bar.bar.go_first()
+    places = []
+    for _ in range(5):
+        bar.bar.to_rejection()
+        places.append(bar.n_steps)
+    assert places == sorted(places)
+    assert 5 not in places[1:]  # step 4 (the fifth) accepted its whole draft
+    bar.bar.to_rejection()
+    assert bar.said == ["No rejection behind this moment."]
+
+
+def test_playing_passes_session_time_at_the_speed_chosen(bar: Bar) -> None:
+    bar.bar.go_first()
+    begin = bar.session.playhead.t_ns
+    bar.bar.speed.setCurrentIndex(bar.bar.speed.findData(0.5))
+    bar.bar.toggle_play()
+    bar.tick()
+    bar.tick(20_000_000)
+    assert bar.session.playhead.t_ns == begin + 10_000_000
+    bar.bar.change_speed(1)
+    bar.tick(10_000_000)
+    assert bar.session.playhead.t_ns == begin + 20_000_000
+    bar.bar.toggle_play()
+    assert bar.session.playhead.mode is Mode.PAUSED
+
+
+def test_playing_from_the_end_begins_anew(bar: Bar) -> None:
+    bar.bar.go_last()
+    bar.tick()
+    bar.bar.toggle_play()
+    assert bar.session.playhead.t_ns == bar.session.begin_ns
+
+
+def test_follow_keeps_to_the_end(bar: Bar) -> None:
+    bar.bar.go_first()
+    bar.bar.toggle_follow()
+    bar.tick()
+    assert bar.session.playhead.t_ns == bar.session.end_ns
+    assert bar.bar.follow.isChecked()
+    bar.bar.toggle_follow()
+    assert bar.session.playhead.mode is Mode.PAUSED
+
+
+def test_scrubbing_goes_to_a_share_of_the_session(bar: Bar) -> None:
+    bar.bar.slider.setValue(bar.bar.slider.maximum() // 2)
+    middle = (bar.session.begin_ns + bar.session.end_ns) / 2
+    assert bar.session.playhead.t_ns == pytest.approx(middle, abs=2)
+    assert bar.session.playhead.mode is Mode.PAUSED
+
+
+def test_bookmarks_are_set_found_and_lifted(bar: Bar) -> None:
+    bar.bar.go_first()
+    bar.bar.step_forward()
+    mark = bar.session.playhead.t_ns
+    bar.bar.bookmark()
+    bar.bar.step_forward()
+    bar.bar.to_bookmark(-1)
+    assert bar.session.playhead.t_ns == mark
+    bar.tick()
+    assert len(bar.bar.slider.marks) == 1
+    bar.bar.bookmark()
+    assert bar.session.bookmarks == []
+    bar.bar.to_bookmark()
+    assert bar.said[-1] == "No bookmark there: B sets one."
+
+
+def test_to_the_worst_step(bar: Bar) -> None:
+    bar.bar.go_first()
+    bar.bar.to_worst()
+    moment = bar.controller.moment()
+    assert moment is not None
+    steps = moment.snapshot.steps
+    newest = bar.session.newest().steps
+    cost = newest["step_ns"] / newest["n_committed"]
+    assert int(steps["step"][-1]) == int(newest["step"][cost.argmax()])
+
+
+def test_the_numbers_follow(bar: Bar) -> None:
+    bar.bar.go_first()
+    bar.bar.step_forward()
+    bar.tick()
+    assert bar.bar.step_chip.text() == "step 1 / 6"
+
+
+def test_without_a_session_the_bar_is_out_of_use(qtbot: QtBot) -> None:
+    controller = SessionController(ScriptedWorkshop())
+    bar = TransportBar(controller, ViewState(), Look("dark"))
+    qtbot.addWidget(bar)
+    for act in (bar.toggle_play, bar.toggle_follow, bar.go_first, bar.go_last, bar.step_forward,
+                bar.half_step, bar.to_rejection, bar.to_worst, bar.bookmark,
+                bar.to_bookmark):  # fmt: skip
+        act()
+    assert not bar.isEnabled()
+
+
+def test_numbers_in_words() -> None:
+    assert grouped(1204) == "1\u202f204"
+    assert clock_time(83_456_000_000) == "1:23.46"
