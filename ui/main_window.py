@@ -1,6 +1,5 @@
 """MainWindow: the bars, the docks, the menus, and what is wired to what. No logic of its own."""
 
-import base64
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
+    QDialog,
     QFileDialog,
     QFrame,
     QHBoxLayout,
@@ -135,9 +135,8 @@ class MainWindow(QMainWindow):
             return
         self.state.reset()
         for session in self.controller.sessions:
-            if session.path is not None:
-                kept = self.preferences.values.bookmarks.get(session.path.name, [])
-                session.bookmarks = list(kept)
+            if session.path is not None and not session.bookmarks:
+                session.bookmarks = list(self._kept_bookmarks(session.path))
         self.lay_out("compare" if len(paths) > 1 else self.stage.layout_of_one)
 
     def close_session(self) -> None:
@@ -267,6 +266,7 @@ class MainWindow(QMainWindow):
         stage = Stage(self.controller, self.state, self.look, self.preferences)
         self.pages.addWidget(stage)
         stage.transport.said.connect(self.say)
+        stage.transport.bookmarked.connect(self._keep_bookmarks)
         stage.tab_chosen.connect(self._tab_chosen)
         stage.tab_closed.connect(self._tab_closed)
         stage.layout_changed.connect(self._laid_out)
@@ -308,14 +308,12 @@ class MainWindow(QMainWindow):
     def _tab_chosen(self, index: int) -> None:
         sessions = self.controller.sessions
         if 0 <= index < len(sessions):
-            self._keep_bookmarks()
             self.state.reset()
             self.controller.show(sessions[index])
 
     def _tab_closed(self, index: int) -> None:
         sessions = self.controller.sessions
         if 0 <= index < len(sessions):
-            self._keep_bookmarks()
             self.controller.close_session(sessions[index])
 
     def _run_dialog_done(self, order: RunOrder, fields: dict[str, object]) -> None:
@@ -329,16 +327,20 @@ class MainWindow(QMainWindow):
     # --- remembering -----------------------------------------------------------------------------
 
     def _keep_bookmarks(self) -> None:
-        kept = self.preferences.values.bookmarks
-        for session in self.controller.sessions:
-            if session.path is not None:
-                kept.pop(session.path.name, None)
-                if session.bookmarks:
-                    kept[session.path.name] = list(session.bookmarks)
+        """Those of the session that is shown, as soon as one is set or lifted."""
+        shown, kept = self.controller.shown, self.preferences.values.bookmarks
+        if shown is None or shown.path is None:
+            return
+        kept.pop(str(shown.path.absolute()), None)
+        if shown.bookmarks:
+            kept[str(shown.path.absolute())] = list(shown.bookmarks)
+
+    def _kept_bookmarks(self, path: Path) -> Sequence[int]:
+        return self.preferences.values.bookmarks.get(str(path.absolute()), ())
 
     def _restore_geometry(self) -> None:
-        text = self.preferences.values.geometry
-        if not text or not self.restoreGeometry(QByteArray(base64.b64decode(text))):
+        text = self.preferences.values.geometry.encode("ascii", "replace")
+        if not text or not self.restoreGeometry(QByteArray.fromBase64(text)):
             available = self.screen().availableGeometry()
             self.resize(min(1720, available.width()), min(1050, available.height()))
 
@@ -354,16 +356,19 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End everything; what was decoded is saved as it is."""
+        for dialog in self.findChildren(QDialog):  # an export under way is cancelled
+            dialog.done(0)
         if self._stage is not None:
             self._stage.keep_layout()
             self._stage.close_tasks()
-        self._keep_bookmarks()
-        geometry = bytes(self.saveGeometry().data())
-        self.preferences.values.geometry = base64.b64encode(geometry).decode("ascii")
-        self.preferences.save()
-        self.hide()
-        self.clock.stop()
-        self.start.close_tasks()
-        self.controller.close()
+        geometry = self.saveGeometry().toBase64().data()
+        self.preferences.values.geometry = bytes(geometry).decode("ascii")
+        try:
+            self.preferences.save()
+        finally:
+            self.hide()
+            self.clock.stop()
+            self.start.close_tasks()
+            self.controller.close()
         event.accept()
         self.closed.emit()

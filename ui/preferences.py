@@ -2,7 +2,7 @@
 
 import contextlib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import platformdirs
@@ -10,7 +10,11 @@ import platformdirs
 from engine.wire.catalog import data_folder
 
 _MAX_BYTES = 4_000_000
+_MAX_PROMPTS = 500_000  # characters of one's own prompts
 _MAX_BOOKMARKED = 200  # sessions whose bookmarks are kept
+
+
+Moment = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 
 
 class Remembered(msgspec.Struct, kw_only=True):
@@ -20,7 +24,7 @@ class Remembered(msgspec.Struct, kw_only=True):
     geometry: str = ""  # of the window, base64
     layout: str = "watch"  # the preset in force
     layouts: dict[str, str] = msgspec.field(default_factory=dict)  # preset -> arrangement, base64
-    bookmarks: dict[str, list[int]] = msgspec.field(default_factory=dict)  # file name -> ns
+    bookmarks: dict[str, list[Moment]] = msgspec.field(default_factory=dict)  # path -> ns
     order: dict[str, Any] = msgspec.field(default_factory=dict)  # the run dialog's last fields
     shows_refused: bool = True
 
@@ -38,22 +42,32 @@ class Preferences:
         bookmarks = self.values.bookmarks
         for name in list(bookmarks)[:-_MAX_BOOKMARKED]:
             del bookmarks[name]
+        prompts = self.values.order.get("prompts")
+        if isinstance(prompts, dict) and len(str(prompts.get("own", ""))) > _MAX_PROMPTS:
+            prompts["own"] = ""  # the file would be too long to be read again
         unfinished = self.path.with_suffix(".part")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(self.values), indent=1))
             unfinished.replace(self.path)
-        except OSError:
+        except (OSError, ValueError, OverflowError):  # ValueError: a name that is no Unicode text
             with contextlib.suppress(OSError):
                 unfinished.unlink(missing_ok=True)
 
     def _read(self) -> Remembered:
+        """Field by field: one that is not understood does not cost the others."""
         try:
             if self.path.stat().st_size > _MAX_BYTES:
                 return Remembered()
-            return msgspec.json.decode(self.path.read_bytes(), type=Remembered)
-        except (OSError, msgspec.DecodeError):
+            stored = msgspec.json.decode(self.path.read_bytes(), type=dict[str, msgspec.Raw])
+        except (OSError, ValueError, RecursionError):
             return Remembered()
+        known: dict[str, Any] = {}
+        for field in msgspec.structs.fields(Remembered):
+            if field.name in stored:
+                with contextlib.suppress(ValueError, RecursionError):
+                    known[field.name] = msgspec.json.decode(stored[field.name], type=field.type)
+        return Remembered(**known)
 
 
 def preferences_path() -> Path:

@@ -217,3 +217,36 @@ def test_an_unrecorded_session_cannot_be_exported_and_says_so(driven: Driven) ->
 def test_the_shortcut_sheet_opens(driven: Driven) -> None:
     driven.window.shortcut_sheet()
     assert len(driven.window.findChildren(ShortcutSheet)) == 1
+
+
+@pytest.mark.parametrize("geometry", ["abc", "é", "AAAA", "=="])
+def test_a_geometry_that_is_none_does_no_harm(
+    driven: Driven, qtbot: QtBot, tmp_path: Path, geometry: str
+) -> None:
+    driven.window.close()
+    driven.preferences.values.geometry = geometry
+    driven.preferences.save()
+    assert Driven(qtbot, tmp_path).window.width() > 400
+
+
+def test_bookmarks_are_kept_when_another_session_is_opened(driven: Driven) -> None:
+    driven.workshop.scripts["other"] = script_of(3)
+    driven.window.open_example()
+    driven.tick()
+    driven.window.transport.go_first()
+    driven.window.transport.bookmark()
+    driven.window.open_sessions([Path("other.specscope")])
+    driven.window.open_sessions([Path("elsewhere/example.specscope")])
+    assert driven.window.controller.sessions[0].bookmarks == []
+    driven.window.open_example()
+    assert len(driven.window.controller.sessions[0].bookmarks) == 1
+
+
+def test_nothing_of_the_session_before_stays_when_all_is_closed(driven: Driven) -> None:
+    driven.window.open_example()
+    driven.tick(6)
+    driven.window.close_session()
+    driven.window.lay_out("watch")
+    driven.tick(3)
+    assert driven.window.stage.tiles.tiles[3].figure.text() == "n/a"
+    assert driven.window.transport.step_chip.text() == "no steps"

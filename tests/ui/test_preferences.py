@@ -17,6 +17,20 @@ def test_what_is_saved_is_there_again(tmp_path: Path) -> None:
     assert list(preferences.path.parent.iterdir()) == [preferences.path]
 
 
+def test_one_field_that_is_not_understood_does_not_cost_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "window.json"
+    path.write_text('{"theme": 5, "layout": "why", "bookmarks": {"a": [1], "b": [-2]}}')
+    values = Preferences(path).values
+    assert (values.theme, values.layout, values.bookmarks) == ("system", "why", {})
+
+
+def test_a_name_that_is_no_unicode_text_does_no_harm(tmp_path: Path) -> None:
+    preferences = Preferences(tmp_path / "window.json")
+    preferences.values.bookmarks["\udcff"] = [1]
+    preferences.save()
+    assert Preferences(preferences.path).values.bookmarks == {}
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"theme": 3}', "[]", "\x00"])
 def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, text: str) -> None:
     path = tmp_path / "window.json"

@@ -70,6 +70,8 @@ class TransportBar(QWidget):
     here")."""
 
     said = Signal(str)
+    bookmarked = Signal()
+    """A bookmark of the session that is shown was set or lifted."""
 
     def __init__(self, controller: SessionController, state: ViewState, look: Look) -> None:
         super().__init__()
@@ -194,6 +196,7 @@ class TransportBar(QWidget):
         t_ns = shown.playhead.t_ns
         near = [mark for mark in shown.bookmarks if abs(mark - t_ns) < 1_000_000]
         shown.bookmarks = sorted(set(shown.bookmarks) ^ set(near or [t_ns]))
+        self.bookmarked.emit()
         self.said.emit("Bookmark lifted." if near else "Bookmarked.")
 
     def to_bookmark(self, n: int = 1) -> None:
@@ -215,6 +218,8 @@ class TransportBar(QWidget):
         shown = self._controller.shown
         self.setEnabled(shown is not None)
         if shown is None or moment is None:
+            self.step_chip.setText("no steps")
+            self.time_chip.setText(clock_time(0))
             return
         begin, end = shown.begin_ns, max(shown.end_ns, shown.begin_ns + 1)
         self._frame += 1
@@ -224,7 +229,9 @@ class TransportBar(QWidget):
             self.slider.blockSignals(True)
             self.slider.setValue(round(min(max(share, 0.0), 1.0) * _POSITIONS))
             self.slider.blockSignals(False)
-        marks = tuple((mark - begin) / (end - begin) for mark in shown.bookmarks)
+        marks = tuple(
+            (mark - begin) / (end - begin) for mark in shown.bookmarks if begin <= mark <= end
+        )
         if marks != self.slider.marks:
             self.slider.marks = marks
             self.slider.update()
@@ -312,5 +319,5 @@ def grouped(number: int) -> str:
 
 def clock_time(ns: int) -> str:
     """Minutes, seconds and hundredths."""
-    minutes, seconds = divmod(ns / 1e9, 60.0)
-    return f"{int(minutes)}:{seconds:05.2f}"
+    minutes, hundredths = divmod(round(ns / 1e7), 6000)
+    return f"{minutes}:{hundredths / 100:05.2f}"

@@ -175,3 +175,4 @@ def test_without_a_session_the_bar_is_out_of_use(qtbot: QtBot) -> None:
 def test_numbers_in_words() -> None:
     assert grouped(1204) == "1\u202f204"
     assert clock_time(83_456_000_000) == "1:23.46"
+    assert clock_time(59_999_000_000) == "1:00.00"
