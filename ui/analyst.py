@@ -44,18 +44,31 @@ class Analyst:
         """What the last digest of ``key`` took; 0 before the first."""
         return self._cost_ms.get(key, 0.0)
 
-    def ask(self, key: str, make: Callable[[], Any]) -> Digested | None:
-        """The digest, if it is quick; otherwise None, and ``collect`` will have it."""
-        if self.cost_ms(key) <= AT_ONCE_MS:
-            digested, cost_ms = self._run(key, make)
-            self._cost_ms[key] = cost_ms
-            return digested
+    def ask(self, key: str, make: Callable[[], Any], *, is_long: bool = False) -> Digested | None:
+        """The digest, if it is quick; otherwise None, and ``collect`` will have it.
+
+        One of unknown cost is taken to be quick unless ``is_long`` says that there is much to
+        digest.
+        """
+        is_known = key in self._cost_ms
+        if self.cost_ms(key) <= AT_ONCE_MS if is_known else not is_long:
+            return self.now(key, make)
         self._busy.add(key)
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="analyst", daemon=True)
             self._thread.start()
         self._orders.put((key, make))
         return None
+
+    def now(self, key: str, make: Callable[[], Any]) -> Digested:
+        """The digest, here and now."""
+        digested, cost_ms = self._run(key, make)
+        self._learn(key, cost_ms)
+        return digested
+
+    def forget(self) -> None:
+        """Another session is shown: what digests cost is to be found out anew."""
+        self._cost_ms.clear()
 
     def collect(self) -> list[Digested]:
         """The digests that have been finished since."""
@@ -66,7 +79,7 @@ class Analyst:
             except queue.Empty:
                 return found
             self._busy.discard(digested.key)
-            self._cost_ms[digested.key] = cost_ms
+            self._learn(digested.key, cost_ms)
             found.append(digested)
 
     def close(self) -> None:
@@ -75,6 +88,11 @@ class Analyst:
             self._orders.put(None)
             self._thread.join()
             self._thread = None
+
+    def _learn(self, key: str, cost_ms: float) -> None:
+        """A cost falls by halves: one cheap answer, kept from before, does not make the next
+        cheap."""
+        self._cost_ms[key] = max(cost_ms, self.cost_ms(key) / 2)
 
     def _work(self) -> None:
         while (order := self._orders.get()) is not None:

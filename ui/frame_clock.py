@@ -9,6 +9,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from sessions.model import SessionModel
 from sessions.snapshot import Snapshot
 from ui.analyst import Analyst, Digested
 from ui.moment import Moment
@@ -22,6 +23,8 @@ DRAW_MS = 14.0
 """Of a frame: for panels. Those that are left over are drawn in the next."""
 
 
+LONG_ROWS = 50_000
+"""Tokens above which a digest of unknown cost is not tried on the GUI thread."""
 PANELS_A_FRAME = 3
 LIVE_FRAMES_PER_DRAW = 3
 """While an engine speaks on this machine nothing is drawn more often than at 10 Hz: painting takes
@@ -74,6 +77,7 @@ class FrameClock(QObject):
         self._frame = 0
         self._drawn: dict[str, _Drawn] = {}
         self._turn = 0
+        self._is_cleared = False  # whether the panels show that nothing is open
         self._waiting: list[Digested] = []  # made, and to be shown in the next frames
         self._later: list[tuple[float, Callable[[], None]]] = []
         self._timer = QTimer(self)
@@ -90,7 +94,8 @@ class FrameClock(QObject):
         self.analyst.close()
 
     def forget(self) -> None:
-        """Draw everything anew: another session is shown."""
+        """Draw everything anew: another session is shown, of another length."""
+        self.analyst.forget()
         self._drawn.clear()
         self._waiting.clear()
 
@@ -107,6 +112,9 @@ class FrameClock(QObject):
         moment = self._scene.moment()
         if moment is not None:
             self._draw(moment, self._clock() + DRAW_MS / 1e3)
+            self._is_cleared = False
+        elif not self._is_cleared:
+            self._clear()
         self.ticked.emit(moment)
         self.frame_ms = (self._clock() - begun) * 1e3
 
@@ -121,11 +129,14 @@ class FrameClock(QObject):
         """A few panels a frame: Qt paints them all behind the tick, and that takes longer than
         drawing them."""
         panels = {panel.key: panel for panel in self._scene.visible_panels()}
-        self._waiting += [each for each in self.analyst.collect() if each.key in panels]
+        self._waiting += self.analyst.collect()
+        for digested in self._waiting:
+            if digested.key not in panels:  # hidden meanwhile: drawn when it is seen again
+                self._drawn.pop(digested.key, None)
+        self._waiting = [each for each in self._waiting if each.key in panels]
         now, self._waiting = self._waiting[:PANELS_A_FRAME], self._waiting[PANELS_A_FRAME:]
         for digested in now:
-            if digested.key in panels:
-                self._show(panels[digested.key], digested)
+            self._show(panels[digested.key], digested)
         n_left = PANELS_A_FRAME - len(now)
         is_waiting = {each.key for each in self._waiting}
         names = list(panels)
@@ -139,10 +150,22 @@ class FrameClock(QObject):
                 break
             self._drawn[name] = _Drawn(self._seen_by(panel, moment), self._frame)
             make = partial(panel.digest, moment, self._state.now)
-            digested_at_once = self.analyst.ask(name, make)
+            is_long = _n_rows(moment) > LONG_ROWS
+            digested_at_once = self.analyst.ask(name, make, is_long=is_long)
             if digested_at_once is not None:
                 self._show(panel, digested_at_once)
                 n_left -= 1
+
+    def _clear(self) -> None:
+        """Nothing is open: no figure of what was shall stay."""
+        self.analyst.collect()
+        self.forget()
+        nothing = SessionModel().snapshot()
+        moment = Moment(snapshot=nothing, newest=nothing)
+        for panel in self._scene.visible_panels():
+            digested = self.analyst.now(panel.key, partial(panel.digest, moment, self._state.now))
+            self._show(panel, digested)
+        self._is_cleared = True
 
     def _is_due(self, panel: Panel, moment: Moment) -> bool:
         drawn = self._drawn.get(panel.key)
@@ -174,6 +197,12 @@ class FrameClock(QObject):
 
     raises = False
     """Whether a panel's error is raised, too: in tests."""
+
+
+def _n_rows(moment: Moment) -> int:
+    """How much there is to digest, by the longest table."""
+    shown = (moment.snapshot, *(other.snapshot for other in moment.others))
+    return sum(len(snapshot.draft_tokens) + len(snapshot.output_tokens) for snapshot in shown)
 
 
 def _lengths(snapshot: Snapshot, tables: Sequence[str]) -> tuple[int, ...]:

@@ -37,12 +37,23 @@ def test_a_digest_that_took_long_is_made_on_another_thread() -> None:
 
 
 def test_a_quick_one_is_at_once_again_after_a_slow_one() -> None:
-    ticks = iter([0.0, 1.0, 2.0, 2.0, 3.0, 3.0])
+    ticks = iter([0.0, 2.5 * AT_ONCE_MS / 1e3, *[2.0] * 8])
     analyst = Analyst(clock=lambda: next(ticks))
     analyst.ask("a", lambda: 1)
-    analyst.ask("a", lambda: 2)
-    collected(analyst)
+    for _ in range(2):  # what it is thought to cost falls by halves
+        assert analyst.ask("a", lambda: 2) is None
+        collected(analyst)
     assert analyst.ask("a", lambda: 3) is not None
+    analyst.close()
+
+
+def test_of_a_long_session_nothing_of_unknown_cost_is_made_at_once() -> None:
+    analyst = Analyst()
+    assert analyst.ask("a", threading.get_ident, is_long=True) is None
+    assert collected(analyst).digest != threading.get_ident()  # type: ignore[attr-defined]
+    assert analyst.ask("a", lambda: 1, is_long=True) is not None
+    analyst.forget()
+    assert analyst.ask("a", lambda: 1, is_long=True) is None
     analyst.close()
 
 

@@ -1,5 +1,6 @@
 """The clock: what is drawn when, and what one panel's error does to the others."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ class Scene:
         self.script = EventScript()
         self.script.sequence()
         self.session: Session | None = None
-        self.panels = panels
+        self.panels: Sequence[Panel] = panels
         self.is_live = False
 
     def show(self) -> None:
@@ -83,8 +84,6 @@ def test_a_panel_is_drawn_when_its_tables_have_grown(parts: tuple[ViewState, Loo
     panel = Steps(state, look)
     scene = Scene(panel)
     clock = clock_of(scene, state)
-    clock.tick()
-    assert panel.drawn == []
     scene.script.step()
     scene.show()
     clock.tick()
@@ -94,6 +93,49 @@ def test_a_panel_is_drawn_when_its_tables_have_grown(parts: tuple[ViewState, Loo
     scene.show()
     clock.tick()
     assert panel.drawn == [1, 2]
+
+
+def test_when_all_is_closed_no_figure_stays(parts: tuple[ViewState, Look]) -> None:
+    state, look = parts
+    panel = Steps(state, look)
+    scene = Scene(panel)
+    scene.script.step()
+    scene.show()
+    clock = clock_of(scene, state)
+    clock.tick()
+    scene.session = None
+    clock.tick()
+    clock.tick()
+    assert panel.drawn == [1, 0]
+    scene.show()
+    clock.tick()
+    assert panel.drawn == [1, 0, 1]
+
+
+def test_a_panel_hidden_while_it_was_digested_is_drawn_when_it_is_seen_again(
+    parts: tuple[ViewState, Look],
+) -> None:
+    state, look = parts
+    panel = Steps(state, look)
+    scene = Scene(panel)
+    scene.show()
+    clock = clock_of(scene, state)
+    clock.tick()
+    clock.analyst._cost_ms[panel.key] = 1000.0  # so the next is made on the thread
+    scene.script.step()
+    scene.show()
+    clock.tick()
+    scene.panels = ()
+    deadline = time.monotonic() + 10.0
+    while clock.analyst.is_busy(panel.key) and time.monotonic() < deadline:
+        clock.tick()
+        time.sleep(0.002)
+    scene.panels = (panel,)
+    while panel.drawn != [0, 1] and time.monotonic() < deadline:
+        clock.tick()
+        time.sleep(0.002)
+    assert panel.drawn == [0, 1]
+    clock.stop()
 
 
 def test_a_panel_is_drawn_when_the_view_has_changed(parts: tuple[ViewState, Look]) -> None:
