@@ -1,6 +1,7 @@
 """RunBar: what runs and how, in chips; and the engine's own buttons - run, pause, step, stop. Gamma
 and sampling can be changed while it runs."""
 
+import html
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
@@ -44,7 +45,6 @@ class RunBar(QWidget):
 
     run_wanted = Signal()
     """The run dialog is to open."""
-    run_again_wanted = Signal()
 
     def __init__(self, controller: SessionController, look: Look) -> None:
         super().__init__()
@@ -290,6 +290,7 @@ def _in_force(moment: Moment, facts: RunFacts) -> tuple[str, float, int, float]:
 def _chip(tip: str) -> QLabel:
     chip = QLabel()
     chip.setObjectName("chip")
+    chip.setProperty("tip", tip)
     chip.setToolTip(tip)
     chip.setTextFormat(Qt.TextFormat.RichText)
     chip.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -326,7 +327,7 @@ def _set_chip(chip: QLabel, name: str, value: str) -> None:
     if len(value) > _MAX_NAME:
         half = _MAX_NAME // 2
         cut = f"{value[:half]}…{value[-half + 1 :]}"
-    escaped = cut.replace("&", "&amp;").replace("<", "&lt;")
+    escaped = html.escape(cut)
     chip.setText(f"{name} <b>{escaped}</b>" if name else escaped)
-    if cut != value:
-        chip.setToolTip(value)
+    tip = chip.property("tip") or ""
+    chip.setToolTip(html.escape(f"{tip}\n{value}" if cut != value else tip))
