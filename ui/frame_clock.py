@@ -4,7 +4,6 @@ changed."""
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -149,7 +148,7 @@ class FrameClock(QObject):
             if n_left <= 0 or (n_left < PANELS_A_FRAME and self._clock() > deadline):
                 break
             self._drawn[name] = _Drawn(self._seen_by(panel, moment), self._frame)
-            make = partial(panel.digest, moment, self._state.now)
+            make = panel.order(moment, self._state.now)
             is_long = _n_rows(moment) > LONG_ROWS
             digested_at_once = self.analyst.ask(name, make, is_long=is_long)
             if digested_at_once is not None:
@@ -163,7 +162,7 @@ class FrameClock(QObject):
         nothing = SessionModel().snapshot()
         moment = Moment(snapshot=nothing, newest=nothing)
         for panel in self._scene.visible_panels():
-            digested = self.analyst.now(panel.key, partial(panel.digest, moment, self._state.now))
+            digested = self.analyst.now(panel.key, panel.order(moment, self._state.now))
             self._show(panel, digested)
         self._is_cleared = True
 

@@ -1,7 +1,9 @@
 """Panel: one card of the window. It is handed a moment and draws it; it owns no data, no timer and
 no thread."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from PySide6.QtCore import Qt, Signal
@@ -76,6 +78,11 @@ class Panel(QWidget):
     def digest(moment: Moment, view: View) -> Any:
         """What to draw of ``moment``: anything frozen; ``Empty`` or None where there is nothing."""
         raise NotImplementedError
+
+    def order(self, moment: Moment, view: View) -> Callable[[], Any]:
+        """What makes the digest. Called on the GUI thread, so a panel whose digest depends on its
+        own size binds that here."""
+        return partial(self.digest, moment, view)
 
     def draw(self, digest: Any) -> None:
         """Put a digest on the screen."""

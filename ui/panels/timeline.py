@@ -23,6 +23,7 @@ _STILL_FRAMES = 5
 """The other panels are told where the user has gone when he has stopped, or left what is drawn."""
 _ZOOMED = 1.35
 _ROOM_FOR_HOW = 430
+_WIDTH_PX = 1000  # of a plot whose width is not known
 _TOO_WIDE, _TOO_NARROW = 1.8, 0.55
 _INKS = {"draft": "draft", "draft_forward": "draft", "verify": "verify", "sample": "sample",
          "commit": "commit", PREFILL: "prefill", "kernels": "expected"}  # fmt: skip
@@ -80,9 +81,13 @@ class TimelinePanel(Panel):
 
     # --- digest and draw -------------------------------------------------------------------------
 
-    def digest(self, moment: Moment, view: View) -> TimelineDigest | Empty | None:  # type: ignore[override]
-        """Depends on how wide the plot is, besides."""
-        return timeline_digest(moment, view, width_px=self._width_px())
+    @staticmethod
+    def digest(moment: Moment, view: View) -> TimelineDigest | Empty | None:
+        return timeline_digest(moment, view, width_px=_WIDTH_PX)
+
+    def order(self, moment: Moment, view: View) -> Callable[[], Any]:
+        """It depends on how wide the plot is."""
+        return partial(timeline_digest, moment, view, width_px=self._width_px())
 
     def draw(self, digest: TimelineDigest) -> None:
         self._made_for = self._width_px()

@@ -27,7 +27,7 @@ def panel(qtbot: QtBot, state: ViewState, look: Look) -> TimelinePanel:
 
 
 def show(panel: TimelinePanel, moment: Moment) -> TimelineDigest:
-    digest = panel.digest(moment, panel.state.now)
+    digest = panel.order(moment, panel.state.now)()
     panel.show_digest(digest)
     assert isinstance(digest, TimelineDigest)
     return digest
@@ -38,7 +38,7 @@ def steps(n: int) -> Moment:
 
 
 def test_it_says_what_it_will_show(panel: TimelinePanel) -> None:
-    panel.show_digest(panel.digest(moment_of([]), panel.state.now))
+    panel.show_digest(panel.order(moment_of([]), panel.state.now)())
     assert panel.is_empty
 
 
