@@ -56,7 +56,8 @@ class RangeRows:
         if not ranges:
             return
         starts, ends, names, roles, payloads, *_, sequences, incomplete = zip(*ranges, strict=True)
-        nests = self._nesting.fit_all(starts, ends, may_be_twin=False)
+        fits = self._nesting.fits
+        nests = [fits(*times, may_be_twin=False) for times in zip(starts, ends, strict=True)]
         if NO_STEP in payloads:
             payloads = tuple(
                 sequence if step == NO_STEP else step

@@ -164,7 +164,7 @@ class Nesting:
 
     def __init__(self) -> None:
         self._open_ends: list[int] = []
-        self._start_ns: float = float("-inf")
+        self._start_ns = -(2**63)
         self._ends_here: set[int] = set()  # of the ranges that begin at the newest start
 
     def fits(self, start_ns: int, end_ns: int, *, may_be_twin: bool = True) -> bool:
@@ -173,35 +173,23 @@ class Nesting:
         Args:
             may_be_twin: whether it may have exactly the start and the end of another.
         """
-        return self.fit_all((start_ns,), (end_ns,), may_be_twin=may_be_twin)[0]
-
-    def fit_all(
-        self, starts: Iterable[int], ends: Iterable[int], *, may_be_twin: bool = True
-    ) -> list[bool]:
-        """``fits`` of each, in this order."""
-        fits = []
-        newest, ends_here, open_ends = self._start_ns, self._ends_here, self._open_ends
-        for start_ns, end_ns in zip(starts, ends, strict=True):
-            if start_ns < newest:
-                fits.append(False)
-                continue
-            is_new_start = start_ns != newest
-            if not may_be_twin and not is_new_start and end_ns in ends_here:
-                fits.append(False)
-                continue
-            while open_ends and open_ends[-1] <= start_ns:
-                open_ends.pop()
-            if open_ends and open_ends[-1] < end_ns:
-                fits.append(False)
-                continue
-            open_ends.append(end_ns)
-            if is_new_start:
-                newest, ends_here = start_ns, {end_ns}
-            else:
-                ends_here.add(end_ns)
-            fits.append(True)
-        self._start_ns, self._ends_here = newest, ends_here
-        return fits
+        if start_ns < self._start_ns:
+            return False
+        is_new_start = start_ns != self._start_ns
+        if not may_be_twin and not is_new_start and end_ns in self._ends_here:
+            return False
+        ends = self._open_ends
+        while ends and ends[-1] <= start_ns:
+            ends.pop()
+        if ends and ends[-1] < end_ns:
+            return False
+        ends.append(end_ns)
+        if is_new_start:
+            self._start_ns = start_ns
+            self._ends_here = {end_ns}
+        else:
+            self._ends_here.add(end_ns)
+        return True
 
 
 def cut(ranges: list[HostRange], *, per_step: bool) -> Iterable[HostRange]:

@@ -17,7 +17,7 @@ _encode = msgspec.json.Encoder().encode  # NaN and infinity would become null
 
 def microseconds(ns: int) -> str:
     """``ns`` as a JSON number of microseconds, exactly: 300 is ``0.300``."""
-    digits = str(ns).zfill(4 if ns >= 0 else 5)
+    digits = str(ns) if ns >= 1000 else str(ns).zfill(4 if ns >= 0 else 5)
     return f"{digits[:-3]}.{digits[-3:]}"
 
 
