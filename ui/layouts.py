@@ -124,10 +124,17 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], preset: Prese
 
 
 def _show_tabs(window: QMainWindow) -> None:
-    """Qt takes tab bars of an earlier arrangement again, and leaves them hidden."""
+    """Qt takes tab bars of an earlier arrangement again, and leaves them hidden; those that it
+    does not take again keep their old titles."""
+    groups = set()
+    for dock in window.findChildren(QDockWidget):
+        others = [each for each in window.tabifiedDockWidgets(dock) if not each.isHidden()]
+        if others and not dock.isHidden():
+            groups.add(frozenset(each.windowTitle() for each in (dock, *others)))
     for bar in window.findChildren(QTabBar):
-        if bar.parent() is window and bar.count() > 1:
-            bar.show()
+        if bar.parent() is window:
+            titles = [bar.tabText(place) for place in range(bar.count())]
+            bar.setVisible(len(titles) > 1 and frozenset(titles) in groups)
 
 
 def save_arrangement(window: QMainWindow) -> str:

@@ -26,6 +26,7 @@ from ui.dialogs.run_dialog import RunDialog
 from ui.dialogs.shortcut_sheet import ShortcutSheet
 from ui.frame_clock import FrameClock
 from ui.icons import application_icon
+from ui.key_sharing import share_keys
 from ui.layouts import PRESETS
 from ui.look import CHOICES, Look
 from ui.menu_table import add_cards, menu_table
@@ -69,11 +70,13 @@ class MainWindow(QMainWindow):
         self.controller = SessionController(workshop)
         self.clock = FrameClock(self, self.state, parent=self)
         self._stage: Stage | None = None
+        self._compares_when_done = False  # several drafts are run one after the other
         self._n_frames = 0  # shown without a stage
         self._told_warning = ""
         self._build()
         self.acts = menu_table(self)
         self.actions_by_text = install(self, self.acts)
+        share_keys(self)
         self._connect()
         self._restore_geometry()
         self.statusBar().setSizeGripEnabled(False)
@@ -103,7 +106,8 @@ class MainWindow(QMainWindow):
         self.banner.hide()
         self.state.reset()
         self.controller.run(order)
-        self.lay_out("compare" if len(order.configs) > 1 else self.stage.layout_of_one)
+        self._compares_when_done = len(order.configs) > 1
+        self.lay_out(self.stage.layout_of_one)
 
     def run_again(self) -> None:
         """The last order once more."""
@@ -197,6 +201,10 @@ class MainWindow(QMainWindow):
         is_shown = not self.state.now.shows_refused
         self.state.show_refused(is_shown)
         self.preferences.values.shows_refused = is_shown
+
+    def toggle_narrow(self) -> None:
+        """Figures of the sequence that is looked at alone, or of all again."""
+        self.stage.toggle_narrow()
 
     def shortcut_sheet(self) -> None:
         ShortcutSheet(sheet(self.acts), self).open()
@@ -302,6 +310,10 @@ class MainWindow(QMainWindow):
         self.clock.forget()
         if self._stage is not None:
             self._stage.show_tabs(sessions, self.controller.shown)
+        if self._compares_when_done and not self.controller.is_running:
+            self._compares_when_done = False
+            if len(sessions) > 1:
+                self.lay_out("compare")
         if not sessions and not self.controller.is_running:
             self.show_start()
 

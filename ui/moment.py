@@ -44,7 +44,10 @@ class View:
     """What the user points at. The same for all panels."""
 
     sequence_id: int | None = None
-    """The sequence looked at; None: whichever is newest, all of them in figures."""
+    """The sequence whose text, steps and blocks are looked at; None: whichever is newest."""
+    only_sequence_id: int | None = None
+    """The sequence that figures are of; None: all of the session. Never by the way: looking at a
+    token changes no figure."""
     step: int | None = None
     """The selected step; None: the newest."""
     token: TokenRef | None = None

@@ -4,7 +4,15 @@ layout, and the transport bar."""
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMainWindow,
+    QPushButton,
+    QTabBar,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.bars.tile_row import TileRow
 from ui.bars.transport_bar import TransportBar
@@ -16,8 +24,10 @@ from ui.open_session import OpenSession
 from ui.panel_table import PANELS
 from ui.panels.base import Panel
 from ui.panels.library import LibraryPanel
+from ui.plain_text import plain_tip, without_mnemonic
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
+from ui.step.looked_at import sequence_of
 from ui.view_state import ViewState
 
 _NOT_OF_ONE = ("compare", "sessions")  # layouts that are not about one session
@@ -43,15 +53,23 @@ class Stage(QWidget):
         self._preferences = preferences
         self._laid_out = ""  # the preset in force; "" before the first
         self._library: LibraryPanel | None = None  # once it is made
+        self._moment: Moment | None = None
         self.tiles = TileRow(state, look)
         self.transport = TransportBar(controller, state, look)
         self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Open sessions")
         self.tabs.setExpanding(False)
         self.tabs.setTabsClosable(True)
         self.tabs.setElideMode(Qt.TextElideMode.ElideMiddle)
         self.tabs.currentChanged.connect(self.tab_chosen)
         self.tabs.tabCloseRequested.connect(self.tab_closed)
         self.tabs.hide()
+        self.narrowed = QPushButton()
+        self.narrowed.setToolTip("Let figures be of the whole session again (O)")
+        self.narrowed.clicked.connect(lambda: state.narrow(None))
+        self.narrowed.hide()
+        self._state = state
+        state.changed.connect(self._say_narrowed)
         self.host = QMainWindow()
         self.host.setObjectName("stage")
         self.host.setWindowFlags(Qt.WindowType.Widget)
@@ -66,6 +84,7 @@ class Stage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.tabs)
+        column.addWidget(self.narrowed, 0, Qt.AlignmentFlag.AlignHCenter)
         for widget, stretch in ((self.tiles, 0), (self.host, 1)):
             line = QHBoxLayout()
             line.setContentsMargins(8, 4, 8, 4)
@@ -97,6 +116,7 @@ class Stage(QWidget):
 
     def show_moment(self, moment: Moment | None) -> None:
         """What is no panel follows: once a frame."""
+        self._moment = moment
         self.transport.show_moment(moment)
         if self._library is not None:
             self._library.tick()
@@ -105,6 +125,19 @@ class Stage(QWidget):
         """End what the library does beside the picture."""
         if self._library is not None:
             self._library.close_tasks()
+
+    def toggle_narrow(self) -> None:
+        """Figures of the sequence that is looked at alone, or of all again."""
+        view, moment = self._state.now, self._moment
+        if view.only_sequence_id is not None or moment is None:
+            self._state.narrow(None)
+        else:
+            self._state.narrow(sequence_of(moment.snapshot, view))
+
+    def _say_narrowed(self) -> None:
+        only = self._state.now.only_sequence_id
+        self.narrowed.setVisible(only is not None)
+        self.narrowed.setText(f"Figures are of sequence {only} alone: show all")
 
     def _library_made(self, library: LibraryPanel) -> None:
         self._library = library
@@ -151,8 +184,8 @@ class Stage(QWidget):
         while self.tabs.count():
             self.tabs.removeTab(0)
         for each in sessions:
-            index = self.tabs.addTab(each.name)
-            self.tabs.setTabToolTip(index, str(each.path or each.name))
+            index = self.tabs.addTab(without_mnemonic(each.name))
+            self.tabs.setTabToolTip(index, plain_tip(str(each.path or each.name)))
         places = [place for place, each in enumerate(sessions) if each is shown]
         if places:
             self.tabs.setCurrentIndex(places[0])

@@ -165,6 +165,8 @@ QPushButton[primary="true"] {{ background: {t.good}; color: {t.on_colour}; font-
 QPushButton[primary="true"]:hover {{ background: {mixed(t.good, t.text, 0.85)}; }}
 QPushButton[primary="true"]:disabled {{ background: {t.raised};
     color: {mixed(t.dim, t.panel, 0.6)}; }}
+QToolButton#chipButton {{ padding: 3px 9px; }}
+QToolButton#chipButton:disabled {{ color: {t.dim}; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
 
 QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox, QListView, QTreeView,

@@ -42,6 +42,10 @@ class ViewState(QObject):
     def select_sequence(self, sequence_id: int | None) -> None:
         self._set(sequence_id=sequence_id)
 
+    def narrow(self, sequence_id: int | None) -> None:
+        """Let figures be of one sequence alone; None: of the whole session again."""
+        self._set(only_sequence_id=sequence_id)
+
     def select_block(self, role: int, physical_block: int) -> None:
         self._set(block=(role, physical_block))
 
@@ -58,9 +62,14 @@ class ViewState(QObject):
 
     def reset(self) -> None:
         """Point at nothing: another session was opened."""
-        self._set(**{
-            "sequence_id": None, "step": None, "token": None, "window_ns": None, "block": None,
-        })  # fmt: skip
+        self._set(
+            sequence_id=None,
+            only_sequence_id=None,
+            step=None,
+            token=None,
+            window_ns=None,
+            block=None,
+        )
 
     def _set(self, **changes: Any) -> None:
         view = replace(self._view, **changes)

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from tests.support.scripted_sessions import ScriptedWorkshop
+from tests.support.scripted_sessions import ScriptedWorkshop, script_of, session_of
 from ui.layouts import PRESETS, keys_of
 from ui.look import Look
+from ui.moment import Moment, TokenRef
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
 from ui.stage import Stage
@@ -81,3 +83,32 @@ def test_one_session_is_looked_at_as_before(stage: Stage) -> None:
     assert stage.layout_of_one == "why"
     stage.lay_out("compare")
     assert stage.layout_of_one == "watch"
+
+
+def test_figures_are_narrowed_by_choice_alone_and_that_is_said(stage: Stage) -> None:
+    snapshot = session_of(script_of(4, n_sequences=2)).snapshot()
+    stage.show_moment(Moment(snapshot=snapshot, newest=snapshot))
+    state = stage._state
+    state.select_token(TokenRef(sequence_id=0, step=2, draft_index=0))
+    assert state.now.only_sequence_id is None
+    assert stage.narrowed.isHidden()
+    stage.toggle_narrow()
+    assert state.now.only_sequence_id == 0
+    assert "sequence 0 alone" in stage.narrowed.text()
+    assert not stage.narrowed.isHidden()
+    stage.narrowed.click()
+    assert state.now.only_sequence_id is None
+
+
+def test_no_tab_bar_of_another_layout_stays(stage: Stage, qtbot: QtBot) -> None:
+    for key in ("watch", "why", "compare", "why", "watch", "compare"):
+        stage.lay_out(key)
+        qtbot.wait(20)
+        shown = {
+            bar.tabText(place)
+            for bar in stage.host.findChildren(QTabBar)
+            if bar.parent() is stage.host and bar.isVisible()
+            for place in range(bar.count())
+        }
+        titles = {d.windowTitle() for d in stage.docks.values() if not d.isHidden()}
+        assert shown <= titles, key

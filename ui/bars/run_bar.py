@@ -87,6 +87,7 @@ class RunBar(QWidget):
         for button in (self.step_button, self.pause_button, self.run_button):
             line.addWidget(button)
         self._make_menus()
+        self._say_facts(None)
         controller.engine_changed.connect(self.refresh)
         controller.sessions_changed.connect(self.refresh)
         look.changed.connect(self.refresh)
@@ -299,6 +300,7 @@ def _chip(tip: str) -> QLabel:
 
 def _menu_chip(tip: str) -> QToolButton:
     chip = QToolButton()
+    chip.setObjectName("chipButton")
     chip.setToolTip(tip)
     chip.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     chip.setMenu(QMenu(chip))

@@ -60,7 +60,9 @@ class TileRow(Panel):
 
     @staticmethod
     def digest(moment: Moment, view: View) -> tuple[Figure, ...]:
-        selection = EVERYTHING if view.sequence_id is None else Selection(view.sequence_id)
+        selection = (
+            EVERYTHING if view.only_sequence_id is None else Selection(view.only_sequence_id)
+        )
         return figures(tiles(moment.snapshot, moment.baseline, selection))
 
     def draw(self, digest: Any) -> None:

@@ -106,12 +106,15 @@ class TransportBar(QWidget):
         tip = "Bookmark this moment, or lift it (B)"
         line.addWidget(self._button("bookmark", tip, self.bookmark))
         self.slider = ScrubBar(look)
+        self.slider.setAccessibleName("Moment shown")
         self.slider.setToolTip("Which moment is shown: drag to scrub")
         self.slider.valueChanged.connect(self._slid)
         self.slider.sliderPressed.connect(lambda: self._scrub(True))
         self.slider.sliderReleased.connect(lambda: self._scrub(False))
         line.addWidget(self.slider, 1)
         self.step_chip, self.time_chip = QLabel("no steps"), QLabel("0:00.00")
+        self.step_chip.setToolTip("The newest step at the moment shown, of all; the first is 0")
+        self.time_chip.setToolTip("Time since the session began, loading included")
         for chip in (self.step_chip, self.time_chip):
             chip.setObjectName("chip")
             line.addWidget(chip)
@@ -119,6 +122,7 @@ class TransportBar(QWidget):
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)  # noqa: RUF001
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
+        self.speed.setAccessibleName("Speed of playing")
         self.speed.setToolTip("Session seconds per second while playing (+ and -)")
         self.speed.currentIndexChanged.connect(self._speed_chosen)
         line.addWidget(self.speed)
@@ -183,7 +187,7 @@ class TransportBar(QWidget):
             self.said.emit("There is nothing behind this moment yet.")
 
     def to_rejection(self) -> None:
-        self._go_to(next_rejection, "No rejection behind this moment.")
+        self._go_to(next_rejection, "No rejection after this moment.")
 
     def to_worst(self) -> None:
         self._go_to(_worst_moment, "There is no step yet.")
@@ -247,14 +251,18 @@ class TransportBar(QWidget):
         shown = self._controller.shown
         assert shown is not None
         here, newest = moment.snapshot.steps, moment.newest.steps
-        last = int(newest["step"][-1]) + 1 if len(newest) else 0
-        now = int(here["step"][-1]) + 1 if len(here) else 0
-        self.step_chip.setText(f"step {grouped(now)} / {grouped(last)}" if last else "no steps")
-        self.time_chip.setText(clock_time(max(0, shown.playhead.t_ns - shown.begin_ns)))
+        n_steps = int(newest["step"][-1]) + 1 if len(newest) else 0
+        if len(here):  # numbered from 0, as everywhere
+            text = f"step {grouped(int(here['step'][-1]))} of {grouped(n_steps)}"
+        else:
+            text = f"before the first of {grouped(n_steps)}" if n_steps else "no steps"
+        self.step_chip.setText(text)
+        self.time_chip.setText(clock_time(shown.playhead.t_ns))
 
     def _button(self, name: str, tip: str, act: Callable[[], None]) -> QToolButton:
         button = QToolButton()
         button.setToolTip(tip)
+        button.setAccessibleName(tip)
         button.setObjectName(name)
         button.clicked.connect(act)
         self._buttons[name] = button
@@ -291,7 +299,7 @@ class TransportBar(QWidget):
         if shown is None:
             return
         if not shown.playhead.step(step_ends(shown.newest()), n=n):
-            self.said.emit("There is no step behind this." if n > 0 else "This is the first step.")
+            self.said.emit("There is no step after this." if n > 0 else "This is the first step.")
             return
         self._state.select_step(None)  # the step shown is the newest at the playhead
 

@@ -88,7 +88,7 @@ class EntropyPanel(Panel):
 
     @staticmethod
     def digest(moment: Moment, view: View) -> ByEntropy | Empty | None:
-        snapshot, selection = moment.snapshot, Selection(view.sequence_id)
+        snapshot, selection = moment.snapshot, Selection(view.only_sequence_id)
         if not len(snapshot.draft_tokens):
             if not len(snapshot.steps):
                 return None
@@ -101,7 +101,7 @@ class EntropyPanel(Panel):
         entropies = tokens["target_entropy"][rows]
         is_accepted = tokens["fate"][rows] == ACCEPTED
         jitter = _spread(rows, _JITTER) * 0.06
-        parts = selections(snapshot) if view.sequence_id is None else {}
+        parts = selections(snapshot) if view.only_sequence_id is None else {}
         kinds = [(label, acceptance_by_entropy(snapshot, part)) for label, part in parts.items()]
         return ByEntropy(
             accepted_x=entropies[is_accepted],

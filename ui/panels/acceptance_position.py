@@ -60,12 +60,12 @@ class PositionPanel(Panel):
     @staticmethod
     def digest(moment: Moment, view: View) -> ByPosition | Empty | None:
         snapshot = moment.snapshot
-        places = acceptance_by_position(snapshot, Selection(view.sequence_id))
+        places = acceptance_by_position(snapshot, Selection(view.only_sequence_id))
         if not places:
             if not len(snapshot.steps):
                 return None
             return Empty("Nothing was drafted: these steps are ordinary decoding.")
-        parts = selections(snapshot) if view.sequence_id is None else {}
+        parts = selections(snapshot) if view.only_sequence_id is None else {}
         kinds = []
         for label, part in parts.items():
             of_kind = acceptance_by_position(snapshot, part)

@@ -61,13 +61,13 @@ class AcceptanceTimePanel(Panel):
     @staticmethod
     def digest(moment: Moment, view: View) -> AcceptanceOverTime | Empty | None:
         snapshot = moment.snapshot
-        history = acceptance_history(snapshot, Selection(view.sequence_id))
+        history = acceptance_history(snapshot, Selection(view.only_sequence_id))
         if not len(history.t_ns):
             if not len(snapshot.steps):
                 return None
             return Empty("Nothing was drafted: there is no acceptance to follow.")
         t_s = history.t_ns / 1e9
-        found = spells(snapshot) if view.sequence_id is None else {}
+        found = spells(snapshot) if view.only_sequence_id is None else {}
         cursor_s = None
         if view.step is not None:
             place = int(np.searchsorted(history.step, view.step))

@@ -73,7 +73,7 @@ class FindingsPanel(Panel):
 
     @staticmethod
     def digest(moment: Moment, view: View) -> Advice | None:
-        snapshot, selection = moment.snapshot, Selection(view.sequence_id)
+        snapshot, selection = moment.snapshot, Selection(view.only_sequence_id)
         if not len(snapshot.steps):
             return None
         return Advice(

@@ -68,7 +68,7 @@ class PlannerPanel(Panel):
 
     @staticmethod
     def digest(moment: Moment, view: View) -> SessionFigures:
-        preset, reason = session_preset(moment.snapshot, Selection(view.sequence_id))
+        preset, reason = session_preset(moment.snapshot, Selection(view.only_sequence_id))
         return SessionFigures(preset, reason, loaded_models(moment.snapshot))
 
     def draw(self, digest: SessionFigures) -> None:

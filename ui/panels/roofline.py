@@ -90,7 +90,7 @@ class RooflinePanel(Panel):
         snapshot = moment.snapshot
         if not len(snapshot.spans) and not len(snapshot.prefills):
             return None
-        work = forward_work(snapshot, Selection(view.sequence_id))
+        work = forward_work(snapshot, Selection(view.only_sequence_id))
         if not work:
             return Empty(
                 "No FLOPs and bytes are in this session: the models' structure was not known, or "

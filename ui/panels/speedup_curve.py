@@ -87,7 +87,7 @@ class CurvePanel(Panel):
 
     @staticmethod
     def digest(moment: Moment, view: View) -> SpeedupCurve | Empty | None:
-        snapshot, selection = moment.snapshot, Selection(view.sequence_id)
+        snapshot, selection = moment.snapshot, Selection(view.only_sequence_id)
         if not len(snapshot.steps):
             return None
         counts = count(snapshot, selection)

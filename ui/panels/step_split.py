@@ -90,7 +90,7 @@ class SplitPanel(Panel):
 
     @staticmethod
     def digest(moment: Moment, view: View) -> Splits | Empty | None:
-        snapshot, selection = moment.snapshot, Selection(view.sequence_id)
+        snapshot, selection = moment.snapshot, Selection(view.only_sequence_id)
         whole = time_split(snapshot, selection)
         if whole is None:
             if not len(snapshot.steps):
@@ -99,7 +99,7 @@ class SplitPanel(Panel):
         if whole.whole_ns <= 0:
             return Empty("The clock was too coarse for steps as short as these.")
         last = int(snapshot.spans["step"][-1])
-        part = Selection(view.sequence_id, first_step=max(0, last - RECENT_STEPS + 1))
+        part = Selection(view.only_sequence_id, first_step=max(0, last - RECENT_STEPS + 1))
         recent = time_split(snapshot, part, clock=whole.clock)
         has_recent = recent is not None and 0 < recent.n_steps < whole.n_steps
         has_recent = has_recent and recent is not None and recent.whole_ns > 0

@@ -70,7 +70,7 @@ class ThroughputPanel(Panel):
 
     @staticmethod
     def digest(moment: Moment, view: View) -> Throughput | None:
-        snapshot, selection = moment.snapshot, Selection(view.sequence_id)
+        snapshot, selection = moment.snapshot, Selection(view.only_sequence_id)
         steps = engine_steps(snapshot, selection)
         speed = throughput_over_time(snapshot, selection)
         if not len(speed.values):

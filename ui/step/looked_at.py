@@ -41,7 +41,13 @@ def sequence_of(snapshot: Snapshot, view: View) -> int | None:
         return view.sequence_id
     if view.step is not None and len(here := sequences_of(snapshot, view.step)):
         return int(here[-1])
+    if len(snapshot.drafts):  # a prompt that was stopped before its first step is not the newest
+        return int(snapshot.drafts["sequence_id"][-1]) if _is_over(snapshot) else int(ids[-1])
     return int(ids[-1]) if len(ids) else None
+
+
+def _is_over(snapshot: Snapshot) -> bool:
+    return len(snapshot.ends) > 0
 
 
 def step_of(snapshot: Snapshot, view: View) -> tuple[int, int] | None:

@@ -62,7 +62,7 @@ def test_step_by_step_through_the_session(bar: Bar) -> None:
         seen.append(bar.n_steps)
     assert seen == [1, 2, 3, 4, 5, 6]
     bar.bar.step_forward()
-    assert bar.said == ["There is no step behind this."]
+    assert bar.said == ["There is no step after this."]
     bar.bar.step_back()
     assert bar.n_steps == 5
 
@@ -85,7 +85,7 @@ def test_to_the_next_rejection(bar: Bar) -> None:
     assert places == sorted(places)
     assert 5 not in places[1:]  # step 4 (the fifth) accepted its whole draft
     bar.bar.to_rejection()
-    assert bar.said == ["No rejection behind this moment."]
+    assert bar.said == ["No rejection after this moment."]
 
 
 def test_playing_passes_session_time_at_the_speed_chosen(bar: Bar) -> None:
@@ -158,7 +158,7 @@ def test_the_numbers_follow(bar: Bar) -> None:
     bar.bar.go_first()
     bar.bar.step_forward()
     bar.tick()
-    assert bar.bar.step_chip.text() == "step 1 / 6"
+    assert bar.bar.step_chip.text() == "step 0 of 6"
 
 
 def test_without_a_session_the_bar_is_out_of_use(qtbot: QtBot) -> None:

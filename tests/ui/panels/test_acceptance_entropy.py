@@ -56,7 +56,7 @@ def test_kinds_and_one_sequence() -> None:
     assert isinstance(digest, ByEntropy)
     found = {label: line.acceptance.tolist() for label, line in digest.kinds}
     assert found == {"json": [6 / 7], "code": [1 / 3]}
-    one = EntropyPanel.digest(moment, View(sequence_id=1))
+    one = EntropyPanel.digest(moment, View(only_sequence_id=1))
     assert isinstance(one, ByEntropy)
     assert one.kinds == ()
     assert len(one.accepted_x) == 1
@@ -82,4 +82,4 @@ def test_without_a_draft_it_says_why() -> None:
     assert EntropyPanel.digest(moment_of([]), EVERYTHING) is None
     assert isinstance(EntropyPanel.digest(moment_of(plain()), EVERYTHING), Empty)
     moment = moment_of(drafted([1], 2))
-    assert isinstance(EntropyPanel.digest(moment, View(sequence_id=9)), Empty)
+    assert isinstance(EntropyPanel.digest(moment, View(only_sequence_id=9)), Empty)

@@ -40,7 +40,7 @@ def test_kinds_stand_beside_each_other_unless_one_sequence_is_looked_at() -> Non
     assert kinds["json"] == pytest.approx([1.0, 1.0, 0.5, 1.0])
     assert kinds["code"][:2] == pytest.approx([0.5, 0.0])
     assert np.isnan(kinds["code"][2:]).all()
-    one = digest_of(moment, View(sequence_id=1))
+    one = digest_of(moment, View(only_sequence_id=1))
     assert one.kinds == ()
     assert one.n_tested.tolist() == [2, 1, 0, 0]
 

@@ -38,7 +38,7 @@ def test_kinds_are_told_apart_beneath_unless_one_sequence_is_looked_at() -> None
     times = moment.snapshot.sequences["t_ns"] / 1e9  # start, finish, start, finish
     assert digest.kinds["json"].ravel() == pytest.approx(times[:2])
     assert digest.kinds["code"].ravel() == pytest.approx(times[2:])
-    one = digest_of(moment, View(sequence_id=1, step=3))
+    one = digest_of(moment, View(only_sequence_id=1, step=3))
     assert one.step.tolist() == [2, 3]
     assert one.kinds == {}
     assert one.cursor_s == one.t_s[1]

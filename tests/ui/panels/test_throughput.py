@@ -55,12 +55,12 @@ def test_pauses_and_the_one_that_lasts() -> None:
 def test_one_sequence_and_the_baseline() -> None:
     baseline = snapshot_of(plain())
     moment = moment_of(paused().events, baseline=baseline)
-    one = digest_of(moment, View(sequence_id=1, step=0))
+    one = digest_of(moment, View(only_sequence_id=1, step=0))
     assert one.per_step.tolist() == [1.0]
     assert one.cursor_s == one.t_s[0]
     ns = int(baseline.steps["step_ns"].sum())
     assert one.baseline_per_second == pytest.approx(3e9 / ns)
-    assert ThroughputPanel.digest(moment, View(sequence_id=9)) is None
+    assert ThroughputPanel.digest(moment, View(only_sequence_id=9)) is None
     assert ThroughputPanel.digest(moment_of([]), EVERYTHING) is None
 
 
