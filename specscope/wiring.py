@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from engine.wire.client import EngineClient, EngineStartError
+from engine.wire.client import CANCEL_PATIENCE_S, EngineClient, EngineStartError
 from engine.wire.commands import CloseQueue, Command, SubmitPrompt
 from engine.wire.config import RunConfig
 from engine.wire.events import Event, SessionEnded
@@ -23,12 +23,15 @@ from sessions.session_errors import SessionFileError
 from sessions.session_summary import FileSummary
 from specscope.machine import machine_words
 from specscope.model_choices import offered_drafts, offered_targets
+from specscope.named_recording import NamedRecording
 from specscope.prompts import read_prompts
 from ui.models_offered import OfferedDraft, OfferedModel
 from ui.run_order import RunOrder
 from ui.workshop import Started, Surroundings
 
 PROMPT_KINDS = ("json", "code", "prose")
+_STARTER_PATIENCE_S = 1.2
+"""An engine that no longer is wanted is gone by then; only the search for nsys may take longer."""
 
 
 class LocalWorkshop:
@@ -44,8 +47,9 @@ class LocalWorkshop:
         Raises:
             SessionFileError: the library takes no recording.
         """
-        paths = [self._new_path(config) if order.is_recorded else None for config in order.configs]
-        return EngineRun(order, paths, program=self._program)
+        if order.is_recorded:
+            self.library.new_path(order.configs[0].target)  # raises where there can be none
+        return EngineRun(order, self.library, program=self._program)
 
     def open(self, path: Path) -> Started:
         """A stored session. Raises SessionFileError."""
@@ -80,29 +84,27 @@ class LocalWorkshop:
             for kind in PROMPT_KINDS
         }
 
-    def _new_path(self, config: RunConfig) -> Path:
-        return self.library.new_path(config.target, "" if _is_plain(config) else config.draft)
-
 
 class EngineRun:
     """An engine's process working through an order, one session after the other.
 
-    The process is started on a thread, for connecting takes a moment; all else is the caller's
-    thread's.
+    The process is started on a thread, for connecting takes a moment. ``close`` may be called from
+    any thread; all else is one thread's.
     """
 
     def __init__(
-        self, order: RunOrder, paths: Sequence[Path | None], *, program: str = "engine.worker"
+        self, order: RunOrder, library: Library, *, program: str = "engine.worker"
     ) -> None:
         self.problem = ""
         self._order = order
-        self._paths = paths
+        self._library = library
         self._program = program
         self._client: EngineClient | None = None
-        self._recorders: dict[int, Recorder] = {}  # by the session's place in the order
+        self._recordings: dict[Path, NamedRecording] = {}
         self._n_begun = 0
         self._source: _OneSession | None = None
         self._is_hung_up = False
+        self._is_closed = False
         self._starter = threading.Thread(target=self._start, name="engine-starter", daemon=True)
         self._starter.start()
 
@@ -129,8 +131,14 @@ class EngineRun:
         if source is not None and not source.exhausted:
             return None
         place = self._n_begun
+        try:
+            path = self._new_path(place)
+        except SessionFileError as error:
+            self.problem = str(error)
+            self.hang_up()
+            return None
         self._n_begun += 1
-        session = self._session(client, place)
+        session = self._session(client, path, self._name(place) if self._order.name else "")
         for prompt in self._order.prompts:
             client.send(
                 SubmitPrompt(
@@ -141,57 +149,77 @@ class EngineRun:
                 )
             )
         client.send(CloseQueue())
-        return Started(self._name(place), session, self._paths[place])
+        return Started(self._name(place), session, path)
 
     def recorder_status(self, started: Started) -> RecorderStatus | None:
         """How its recording goes."""
-        path = started.path
-        recorder = next((r for r in self._recorders.values() if r.path == path), None)
-        return None if recorder is None else recorder.status
+        recording = None if started.path is None else self._recordings.get(started.path)
+        return None if recording is None else recording.status
 
     def hang_up(self) -> None:
-        """Tell the engine to end between two phases of a step."""
+        """Tell the engine to end between two phases of a step; one that has not connected is no
+        longer waited for."""
         self._is_hung_up = True
         if self._client is not None:
             self._client.hang_up()
 
     def close(self, *, patience_s: float = 1.0) -> None:
-        """End the process if it has not ended."""
-        self._is_hung_up = True
-        self._starter.join()
+        """End the process if it has not ended. Under Nsight Systems it is waited for as long as
+        its report may take, whatever ``patience_s``."""
+        self._is_hung_up = self._is_closed = True
+        self._starter.join(_STARTER_PATIENCE_S)  # should it take longer, it ends what it starts
         if self._client is not None:
-            self._client.close(patience_s=patience_s)
+            is_profiled = self._order.nsys_report is not None
+            self._client.close(patience_s=None if is_profiled else patience_s)
 
     def _start(self) -> None:
         try:
             client = self._start_client()
-        except (EngineStartError, NsightMissing) as error:
-            self.problem = str(error)
+        except Exception as error:  # whatever it is, someone waits for this engine
+            is_sentence = isinstance(error, EngineStartError | NsightMissing)
+            why = f"The engine could not be started: {type(error).__name__}: {error}."
+            if not self._is_hung_up:
+                self.problem = str(error) if is_sentence else why
             return
-        if self._is_hung_up:
-            client.close(patience_s=0.2)
         self._client = client
+        if self._is_closed:
+            client.close(patience_s=CANCEL_PATIENCE_S)
+        elif self._is_hung_up:
+            client.hang_up()
 
     def _start_client(self) -> EngineClient:
         """Under Nsight Systems, if its report is asked for."""
         configs, report = self._order.configs, self._order.nsys_report
-        if report is None:
-            return EngineClient.start(*configs, program=self._program)
-        told = (replace(config, nsys_report=str(report)) for config in configs)
-        wrapper = nsys_wrapper(report, find_nsys())
-        return EngineClient.start(*told, program=self._program, wrapper=wrapper)
+        wrapper: Sequence[str] = ()
+        if report is not None:
+            configs = tuple(replace(config, nsys_report=str(report)) for config in configs)
+            wrapper = nsys_wrapper(report, find_nsys())
+        if self._is_hung_up:
+            raise EngineStartError("The engine was told to end before it was started.")
+        return EngineClient.start(
+            *configs,
+            program=self._program,
+            wrapper=wrapper,
+            should_stop=lambda: self._is_hung_up,
+        )
 
-    def _session(self, client: EngineClient, place: int) -> Session:
+    def _session(self, client: EngineClient, path: Path | None, name: str) -> Session:
         source = self._source = _OneSession(client)
-        path = self._paths[place]
         if path is None:
             return Session(source)
         recorder = Recorder(
             path, summarise=lambda: summarise(session.snapshot()), model=lambda: session.model
         )
-        self._recorders[place] = recorder
-        session = Session(source, [recorder])
+        recording = self._recordings[path] = NamedRecording(recorder, name, self._library)
+        session = Session(source, [recording])
         return session
+
+    def _new_path(self, place: int) -> Path | None:
+        """Free, now that the sessions before have their files. Raises SessionFileError."""
+        if not self._order.is_recorded:
+            return None
+        config = self._order.configs[place]
+        return self._library.new_path(config.target, "" if _is_plain(config) else config.draft)
 
     def _name(self, place: int) -> str:
         """What drafts, told apart where it is the same twice."""

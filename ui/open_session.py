@@ -6,6 +6,7 @@ from pathlib import Path
 from sessions.opening import StoredSession
 from sessions.playhead import Playhead
 from sessions.recorder_status import RecorderStatus
+from sessions.run_facts import run_facts
 from sessions.session import Session
 from sessions.snapshot import Snapshot
 from ui.workshop import Started
@@ -23,6 +24,7 @@ class OpenSession:
     problem: str = ""  # why it could not be read to its end
     _newest: Snapshot | None = None
     _seen: tuple[int, int] = (-1, -1)
+    _is_baseline: bool | None = None  # None: not known yet
 
     @property
     def name(self) -> str:
@@ -52,6 +54,13 @@ class OpenSession:
     @property
     def end_ns(self) -> int:
         return self.session.model.last_t_ns
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether nothing was drafted; False until its settings are known."""
+        if self._is_baseline is None and len(self.session.model.tables["starts"]):
+            self._is_baseline = run_facts(self.newest()).is_baseline
+        return bool(self._is_baseline)
 
     def newest(self) -> Snapshot:
         """The session as far as it was taken in; the same object until more comes."""

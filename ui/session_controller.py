@@ -1,6 +1,5 @@
 """SessionController: which sessions are open and which is shown; runs, opens and stops them."""
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,16 +9,16 @@ from PySide6.QtCore import QObject, Signal
 from engine.wire.commands import Command
 from engine.wire.events import EndReason, EngineState
 from sessions.playhead import Playhead
-from sessions.run_facts import run_facts
 from sessions.session_errors import SessionFileError
 from sessions.snapshot import Snapshot
 from sessions.tables import END_CODES, STATE_CODES
-from ui.moment import Moment, NamedSnapshot
+from ui.engine_desk import EngineDesk
+from ui.moment import Moment
 from ui.open_session import OpenSession
 from ui.run_order import RunOrder
-from ui.workshop import RunningEngine, Started, Workshop
+from ui.side_by_side import MAX_SIDE_BY_SIDE, baseline_of, first_to_show, side_by_side
+from ui.workshop import Started, Workshop
 
-MAX_SIDE_BY_SIDE = 4
 _STATES = {STATE_CODES[state]: state for state in EngineState}
 
 
@@ -41,10 +40,8 @@ class SessionController(QObject):
         self._clock = clock
         self._sessions: list[OpenSession] = []
         self._shown: OpenSession | None = None
-        self._engine: RunningEngine | None = None
-        self._order: RunOrder | None = None
+        self._desk = EngineDesk()
         self._told_state: object = None
-        self._farewells: list[threading.Thread] = []  # recordings being finished
 
     # --- what is open ----------------------------------------------------------------------------
 
@@ -64,20 +61,21 @@ class SessionController(QObject):
     @property
     def is_starting(self) -> bool:
         """Whether an engine was started of which nothing was heard yet."""
-        return self._engine is not None and self.live is None
+        return self.is_running and self.live is None
 
     @property
     def is_running(self) -> bool:
-        return self._engine is not None
+        return self._desk.engine is not None
 
     @property
     def order(self) -> RunOrder | None:
         """What the engine was last told to run."""
-        return self._order
+        return self._desk.order
 
     @property
     def engine_process_id(self) -> int | None:
-        return None if self._engine is None else self._engine.process_id
+        engine = self._desk.engine
+        return None if engine is None else engine.process_id
 
     def engine_state(self) -> tuple[EngineState | None, str, float | None]:
         """The live engine's state, what it says of it, and how far it is (0 to 1) or None."""
@@ -94,20 +92,21 @@ class SessionController(QObject):
     # --- opening ---------------------------------------------------------------------------------
 
     def run(self, order: RunOrder) -> None:
-        """Start an engine on ``order``. What was open is closed, a run at work ended first."""
-        self._end_engine()
+        """Start an engine on ``order``; what was open is closed, a run at work ended. All stays as
+        it was when the order cannot be taken."""
         try:
             engine = self._workshop.start(order)
         except SessionFileError as error:
             self.problem_told.emit(str(error))
             return
+        self._end_engine()
         self._close_sessions(self._sessions)
-        self._engine, self._order = engine, order
+        self._desk.begin(engine, order)
         self.sessions_changed.emit()
         self.engine_changed.emit()
 
     def open(self, paths: Sequence[Path]) -> bool:
-        """Show stored sessions, several side by side. A run at work goes on beside them. False,
+        """Show stored sessions, up to four side by side. A run at work goes on beside them. False,
         and all as it was, when one cannot be opened."""
         started: list[Started] = []
         for path in paths[:MAX_SIDE_BY_SIDE]:
@@ -122,6 +121,11 @@ class SessionController(QObject):
         opened = [OpenSession(each) for each in started]
         self._sessions = opened + self._sessions
         self._show(opened[0] if opened else None)
+        if len(paths) > MAX_SIDE_BY_SIDE:
+            self.problem_told.emit(
+                f"{len(paths)} sessions were chosen, and at most {MAX_SIDE_BY_SIDE} stand side by "
+                f"side: the first {MAX_SIDE_BY_SIDE} are shown."
+            )
         return True
 
     def take(self, session: OpenSession) -> None:
@@ -138,7 +142,8 @@ class SessionController(QObject):
         """Let go of one; the live one is stopped first."""
         if session.is_live:
             self._end_engine()
-        self._close_sessions([session])
+        else:
+            self._close_sessions([session])
         self._show(self._shown or (self._sessions[0] if self._sessions else None))
 
     # --- the engine ------------------------------------------------------------------------------
@@ -151,8 +156,8 @@ class SessionController(QObject):
 
     def stop(self) -> None:
         """Ask the engine to end: its sessions are kept, and end as stopped."""
-        if self._engine is not None:
-            self._engine.hang_up()
+        if self._desk.engine is not None:
+            self._desk.engine.hang_up()
 
     # --- the clock's -----------------------------------------------------------------------------
 
@@ -167,6 +172,8 @@ class SessionController(QObject):
                 each.problem = str(error)
                 self.problem_told.emit(each.problem)
         self._finish_live()
+        for word in self._desk.news():
+            self.problem_told.emit(word)
         self._move_playheads()
         self._tell_state()
         return bool(self._sessions)
@@ -176,12 +183,11 @@ class SessionController(QObject):
         shown = self._shown
         if shown is None:
             return None
-        others = self._side_by_side()
         return Moment(
             snapshot=shown.at(shown.playhead.t_ns),
             newest=shown.newest(),
-            baseline=self._baseline(shown),
-            others=others,
+            baseline=baseline_of(shown, self._sessions),
+            others=side_by_side(shown, self._sessions),
             is_live=shown.is_live,
         )
 
@@ -191,12 +197,11 @@ class SessionController(QObject):
 
     def close(self) -> None:
         """End everything: sessions are saved, no process or thread is left. Within two seconds,
-        unless a disk keeps a recording waiting."""
+        unless a disk keeps a recording waiting, or the run is one under Nsight Systems: that is
+        waited for until its report is written, which may take it up to its patience."""
         self._end_engine()
         self._close_sessions(self._sessions)
-        for thread in self._farewells:
-            thread.join()
-        self._farewells.clear()
+        self._desk.close()
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -205,13 +210,15 @@ class SessionController(QObject):
         self.sessions_changed.emit()
 
     def _hear_engine(self) -> None:
-        engine = self._engine
+        engine = self._desk.engine
         if engine is None:
             return
-        if engine.problem:
+        if self.live is None and (engine.problem or not engine.has_next):
             problem = engine.problem
-            self._drop_engine()
-            self.problem_told.emit(problem)
+            self._let_engine_go()
+            self._show(self._shown)
+            if problem:
+                self.problem_told.emit(problem)
             return
         started = engine.next_session() if self.live is None else None
         if started is not None:
@@ -223,16 +230,16 @@ class SessionController(QObject):
             live.recording = engine.recorder_status(live.started)
 
     def _finish_live(self) -> None:
-        live, engine = self.live, self._engine
+        live, engine = self.live, self._desk.engine
         if live is None or engine is None or not live.session.is_over:
             return
         live.is_live = False
         live.recording = engine.recorder_status(live.started)
-        self._say_farewell(live)
+        self._desk.finish(live)
         self._tell_crash(live)
         if not engine.has_next:
-            self._drop_engine()
-            self._show(self._side_by_side_first() or live)
+            self._let_engine_go()
+            self._show(first_to_show(self._sessions) or live)
 
     def _tell_crash(self, session: OpenSession) -> None:
         ends = session.newest().ends
@@ -245,32 +252,6 @@ class SessionController(QObject):
             )  # fmt: skip
             self.problem_told.emit(f"The engine ended before it was done.{kept}\n{detail}")
 
-    def _side_by_side_first(self) -> OpenSession | None:
-        """The first session that drafts, of several."""
-        if len(self._sessions) < 2:
-            return None
-        drafting = [e for e in self._sessions if not run_facts(e.newest()).is_baseline]
-        return drafting[0] if drafting else self._sessions[0]
-
-    def _side_by_side(self) -> tuple[NamedSnapshot, ...]:
-        shown = self._shown
-        if shown is None or len(self._sessions) < 2:
-            return ()
-        passed_ns = shown.playhead.t_ns - shown.begin_ns
-        is_at_end = shown.playhead.t_ns >= shown.end_ns
-        named = []
-        for each in self._sessions[:MAX_SIDE_BY_SIDE]:
-            here = each.newest() if is_at_end else each.at(max(0, each.begin_ns + passed_ns))
-            named.append((run_facts(each.newest()).is_baseline, NamedSnapshot(each.name, here)))
-        named.sort(key=lambda pair: not pair[0])  # the baseline first; the rest as they came
-        return tuple(each for _, each in named)
-
-    def _baseline(self, shown: OpenSession) -> Snapshot | None:
-        for each in self._sessions:
-            if each is not shown and run_facts(each.newest()).is_baseline:
-                return each.newest()
-        return None
-
     def _move_playheads(self) -> None:
         now = self._clock()
         for each in self._sessions:
@@ -282,47 +263,30 @@ class SessionController(QObject):
             self._told_state = state
             self.engine_changed.emit()
 
-    def _say_farewell(self, session: OpenSession) -> None:
-        """Finish its recording on a thread: the disk may take its time."""
-        thread = threading.Thread(target=session.session.close, name="recording-end", daemon=True)
-        thread.start()
-        self._farewells = [each for each in self._farewells if each.is_alive()]
-        self._farewells.append(thread)
-
     def _end_engine(self) -> None:
-        """End the engine now; its session keeps what it has said."""
-        engine, live = self._engine, self.live
-        if engine is None:
+        """End the engine now. Its session keeps what it has said, and is let go of."""
+        if not self.is_running:
             return
-        engine.hang_up()
+        live = self.live
         if live is not None:
-            deadline = time.monotonic() + 0.8
-            while not live.session.is_over and time.monotonic() < deadline:
-                if not live.session.advance(50.0):
-                    time.sleep(0.005)
-        engine.close(patience_s=0.4)
-        if live is not None:
-            while not live.session.is_over and live.session.advance(50.0):
-                pass
             live.is_live = False
-            self._say_farewell(live)
-        self._engine = None
+            self._forget(live)
+        self._desk.end(live)
         self.engine_changed.emit()
 
-    def _drop_engine(self) -> None:
-        """Let go of an engine that has ended by itself."""
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            thread = threading.Thread(target=engine.close, name="engine-end", daemon=True)
-            thread.start()
-            self._farewells.append(thread)
+    def _let_engine_go(self) -> None:
+        """Of one that has ended by itself, or never was heard."""
+        self._desk.let_go()
         self.engine_changed.emit()
 
     def _close_sessions(self, sessions: Sequence[OpenSession]) -> None:
         for each in tuple(sessions):
-            self._sessions.remove(each)
+            self._forget(each)
             each.session.close()
-        if self._shown not in self._sessions:
+
+    def _forget(self, session: OpenSession) -> None:
+        self._sessions.remove(session)
+        if self._shown is session:
             self._shown = None
 
 

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from types import TracebackType
 
@@ -20,6 +20,8 @@ from engine.wire.program import engine_command, engine_environment
 
 PATIENCE_S = 2.0
 """How long an engine may take to end when asked."""
+CANCEL_PATIENCE_S = 0.2
+"""The same of one that has not connected and is no longer wanted: it cannot be asked."""
 WRAPPED_START_S = 120.0
 WRAPPER_PATIENCE_S = 300.0
 """The same of a profiler around it, which starts slowly and ends with writing a report."""
@@ -75,6 +77,7 @@ class EngineClient:
         program: str = "engine.worker",
         wrapper: Sequence[str] = (),
         timeout_s: float = 30.0,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> "EngineClient":
         """Start ``python -m program`` and wait until it has connected; it loads after that.
 
@@ -90,9 +93,11 @@ class EngineClient:
                 need not pass standard input on: what the engine needs to know then goes through a
                 file that only this user can read, and that the engine removes. It is waited for
                 when the engine has ended, since it may have a report to write.
+            should_stop: asked several times a second until the engine has connected.
 
         Raises:
-            EngineStartError: when the process ends before it has connected, or takes too long.
+            EngineStartError: when the process ends before it has connected, takes too long, or is
+                no longer wanted.
         """
         doorway = Doorway()
         greeting = doorway.greeting((config, *further))
@@ -115,9 +120,9 @@ class EngineClient:
         client = cls(process, doorway, n_sessions=1 + len(further))
         client.patience_s = WRAPPER_PATIENCE_S if wrapper else PATIENCE_S
         try:
-            client._greet(greeting, timeout_s)
+            client._greet(greeting, timeout_s, should_stop)
         except BaseException:
-            client.close(patience_s=PATIENCE_S)
+            client.close(patience_s=CANCEL_PATIENCE_S if should_stop() else PATIENCE_S)
             raise
         return client
 
@@ -206,7 +211,7 @@ class EngineClient:
 
     # --- starting --------------------------------------------------------------------------------
 
-    def _greet(self, greeting: bytes, timeout_s: float) -> None:
+    def _greet(self, greeting: bytes, timeout_s: float, should_stop: Callable[[], bool]) -> None:
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):  # it died at once: seen below
                 self._process.stdin.write(greeting)
@@ -221,6 +226,8 @@ class EngineClient:
                 raise EngineStartError(
                     f"The engine {self._how_it_ended()} before it had connected.\n{self._tail()}"
                 )
+            if should_stop():
+                raise EngineStartError("The engine was told to end before it had connected.")
             if time.monotonic() > deadline:
                 raise EngineStartError(
                     f"The engine has not connected within {timeout_s:g} seconds.\n{self._tail()}"

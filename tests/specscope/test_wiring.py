@@ -1,18 +1,23 @@
 """Wiring: engines as processes, recordings and files, for the window."""
 
+import dataclasses
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from engine.wire.client import EngineClient
 from engine.wire.config import RunConfig
 from engine.wire.events import EndReason
+from engine.wire.nsight import NsysProgram
 from sessions.column_cache import ColumnCache
 from sessions.library import Library
 from sessions.opening import StoredSession
 from sessions.session_errors import SessionFileError
 from sessions.tables import END_CODES
+from specscope import wiring
 from specscope.wiring import EngineRun, LocalWorkshop
 from ui.run_order import OrderedPrompt, RunOrder
 from ui.workshop import Started
@@ -173,3 +178,99 @@ def test_what_the_window_offers(workshop: LocalWorkshop) -> None:
     assert workshop.targets()[0].is_here
     assert workshop.look_around().recent == []
     assert {name for name, _ in workshop.look_around().machine} >= {"GPU", "Processor", "Memory"}
+
+
+def test_the_same_draft_twice_is_kept_twice_under_the_names_of_the_run(
+    start: Callable[[RunOrder], EngineRun], workshop: LocalWorkshop
+) -> None:
+    run = start(order_of("a", "a"))
+    kept: dict[str, Path | None] = {}
+    for _ in range(2):
+        started = next_of(run)
+        finish(started)
+        started.session.close()
+        status = run.recorder_status(started)
+        assert status is not None
+        assert status.error == ""
+        assert started.session.errors == ()
+        kept[started.name] = started.path
+    found = {e.summary.name: e.path for e in workshop.library.entries() if e.summary is not None}
+    assert found == kept
+    assert set(found) == {"a run: a", "a run: a #2"}
+
+
+def test_an_engine_that_does_not_connect_is_given_up_at_once(tmp_path: Path) -> None:
+    workshop = LocalWorkshop(Library(tmp_path), program="tests.support.silent_program")
+    run = workshop.start(order_of("a"))
+    time.sleep(0.3)
+    begun = time.monotonic()
+    run.hang_up()
+    assert not run.has_next
+    run.close()
+    assert time.monotonic() - begun < 5.0
+    assert not run.is_up
+    assert run.problem == ""
+
+
+def test_hanging_up_while_it_connects_is_not_lost(
+    workshop: LocalWorkshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = threading.Event()
+    may_go = threading.Event()
+    closed: list[float | None] = []
+
+    class Connected:
+        exhausted = False
+        process_id = 1
+
+        def hang_up(self) -> None:
+            told.set()
+
+        def close(self, *, patience_s: float | None = None) -> None:
+            closed.append(patience_s)
+
+    def connect(*configs: object, **options: object) -> Connected:
+        may_go.wait(PATIENCE_S)
+        return Connected()
+
+    monkeypatch.setattr(EngineClient, "start", connect)
+    run = workshop.start(order_of("a"))
+    run.hang_up()
+    may_go.set()
+    assert told.wait(PATIENCE_S)
+    run.close()
+    assert closed == [1.0]
+
+
+def test_whatever_goes_wrong_at_the_start_is_a_problem(
+    workshop: LocalWorkshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*configs: object, **options: object) -> None:
+        raise ValueError("no socket")
+
+    monkeypatch.setattr(EngineClient, "start", fail)
+    run = workshop.start(order_of("a"))
+    deadline = time.monotonic() + PATIENCE_S
+    while not run.problem and time.monotonic() < deadline:
+        time.sleep(0.01)
+    run.close()
+    assert run.problem == "The engine could not be started: ValueError: no socket."
+
+
+def test_a_profiler_is_waited_for_as_long_as_its_report_takes(
+    workshop: LocalWorkshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[float | None] = []
+
+    class Connected:
+        def close(self, *, patience_s: float | None = None) -> None:
+            closed.append(patience_s)
+
+    monkeypatch.setattr(wiring, "find_nsys", lambda: NsysProgram("nsys"))
+    monkeypatch.setattr(EngineClient, "start", lambda *configs, **options: Connected())
+    order = dataclasses.replace(order_of("a"), nsys_report=tmp_path / "a.nsys-rep")
+    run = workshop.start(order)
+    while not run.is_up:
+        time.sleep(0.01)
+    run.close(patience_s=0.4)
+    assert closed == [None]

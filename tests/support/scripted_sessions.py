@@ -1,6 +1,7 @@
 """Sessions from hand-written streams, and a workshop that hands them out: the window without
 engines and files."""
 
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from engine.wire.commands import Command
 from engine.wire.events import EndReason, Event, SessionEnded
 from sessions.recorder_status import RecorderStatus
 from sessions.session import Session
-from sessions.session_errors import SessionFileMissing
+from sessions.session_errors import SessionFileMissing, SessionFileUnwritable
 from sessions.stream import ListSource
 from tests.support.event_script import EventScript
 from ui.models_offered import OfferedDraft, OfferedModel
@@ -40,15 +41,24 @@ def session_of(script: EventScript, *, is_taken_in: bool = True) -> Session:
 
 
 class ScriptedEngine:
-    """An engine whose every session is written beforehand and told bit by bit by ``say``."""
+    """An engine whose every session is written beforehand and told bit by bit by ``say``.
 
-    def __init__(self, scripts: Sequence[EventScript], *, problem: str = "") -> None:
+    While ``is_up`` is false no session comes; while ``may_close`` is unset ``close`` does not come
+    back.
+    """
+
+    def __init__(
+        self, scripts: Sequence[EventScript], *, problem: str = "", is_up: bool = True
+    ) -> None:
         self.problem = problem
+        self.recording: RecorderStatus | None = None
+        self.may_close = threading.Event()
+        self.may_close.set()
         self.sent: list[Command] = []
         self.is_hung_up = False
         self.is_closed = False
         self.process_id = 1
-        self.is_up = True
+        self.is_up = is_up
         self._scripts = list(scripts)
         self._sources: list[_LiveSource] = []
 
@@ -57,7 +67,8 @@ class ScriptedEngine:
         return not self.is_hung_up and len(self._sources) < len(self._scripts)
 
     def next_session(self) -> Started | None:
-        if not self.has_next or (self._sources and not self._sources[-1].exhausted):
+        is_telling = bool(self._sources) and not self._sources[-1].exhausted
+        if not self.is_up or not self.has_next or is_telling:
             return None
         script = self._scripts[len(self._sources)]
         self._sources.append(_LiveSource(script.events, self.sent))
@@ -73,7 +84,7 @@ class ScriptedEngine:
         self._sources[-1].die(detail)
 
     def recorder_status(self, started: Started) -> RecorderStatus | None:
-        return None
+        return self.recording
 
     def hang_up(self) -> None:
         self.is_hung_up = True
@@ -81,6 +92,7 @@ class ScriptedEngine:
             self._sources[-1].stop()
 
     def close(self, *, patience_s: float = 1.0) -> None:
+        self.may_close.wait()
         self.is_closed = True
 
 
@@ -138,8 +150,11 @@ class ScriptedWorkshop:
         self.scripts: dict[str, EventScript] = {"example": script_of()}
         self.engines: list[ScriptedEngine] = []
         self.orders: list[RunOrder] = []
+        self.refusal = ""  # of the next order
 
     def start(self, order: RunOrder) -> ScriptedEngine:
+        if self.refusal:
+            raise SessionFileUnwritable(self.refusal)
         self.orders.append(order)
         return self.engines[len(self.orders) - 1]
 

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from sessions.run_facts import RunFacts, run_facts
+from sessions.snapshot import Snapshot
 from tests.support.scripted_sessions import script_of, session_of
 from ui.open_session import OpenSession
 from ui.workshop import Started
@@ -38,3 +42,20 @@ def test_an_earlier_moment_is_shorter() -> None:
 def test_nothing_has_begun_in_an_empty_session() -> None:
     script = script_of(0, n_sequences=0, is_finished=False)
     assert OpenSession(Started("a", session_of(script), None)).begin_ns == 0
+
+
+def test_whether_it_is_a_baseline_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Snapshot] = []
+
+    def count(snapshot: Snapshot) -> RunFacts:
+        asked.append(snapshot)
+        return run_facts(snapshot)
+
+    monkeypatch.setattr("ui.open_session.run_facts", count)
+    script = script_of(1, is_finished=False)
+    unknown = OpenSession(Started("a", session_of(script, is_taken_in=False), None))
+    assert not unknown.is_baseline
+    assert asked == []
+    known = opened()
+    assert [known.is_baseline for _ in range(3)] == [False] * 3
+    assert len(asked) == 1

@@ -357,6 +357,17 @@ def test_a_program_that_never_calls() -> None:
         EngineClient.start(RunConfig(), program="tests.support.silent_program", timeout_s=0.3)
 
 
+def test_a_start_that_is_no_longer_wanted_ends_soon() -> None:
+    begun = time.monotonic()
+    with pytest.raises(EngineStartError, match="told to end"):
+        EngineClient.start(
+            RunConfig(),
+            program="tests.support.silent_program",
+            should_stop=lambda: time.monotonic() - begun > 0.3,
+        )
+    assert time.monotonic() - begun < 5.0
+
+
 def test_the_key_is_not_in_the_command_line(start: Callable[..., Listener]) -> None:
     engine = start()
     key = engine.client._doorway.authkey.hex()

@@ -1,0 +1,42 @@
+"""Open sessions laid beside each other: which ones, at which moment, in which order."""
+
+from collections.abc import Sequence
+
+from sessions.snapshot import Snapshot
+from ui.moment import NamedSnapshot
+from ui.open_session import OpenSession
+
+MAX_SIDE_BY_SIDE = 4
+
+
+def first_to_show(sessions: Sequence[OpenSession]) -> OpenSession | None:
+    """The first session that drafts, of several."""
+    if len(sessions) < 2:
+        return None
+    return next((each for each in sessions if not each.is_baseline), sessions[0])
+
+
+def side_by_side(shown: OpenSession, sessions: Sequence[OpenSession]) -> tuple[NamedSnapshot, ...]:
+    """The first sessions and always the shown one, each as far from its beginning as that is;
+    the baseline first."""
+    if len(sessions) < 2:
+        return ()
+    passed_ns = shown.playhead.t_ns - shown.begin_ns
+    is_at_end = shown.playhead.t_ns >= shown.end_ns
+    beside = list(sessions[:MAX_SIDE_BY_SIDE])
+    if shown not in beside:
+        beside[-1] = shown
+    beside.sort(key=lambda each: not each.is_baseline)  # the rest as they came
+    return tuple(
+        NamedSnapshot(
+            each.name,
+            each.newest() if is_at_end else each.at(max(0, each.begin_ns + passed_ns)),
+        )
+        for each in beside
+    )
+
+
+def baseline_of(shown: OpenSession, sessions: Sequence[OpenSession]) -> Snapshot | None:
+    """The newest of another session that drafted nothing."""
+    others = (each for each in sessions if each is not shown and each.is_baseline)
+    return next((each.newest() for each in others), None)
