@@ -5,8 +5,18 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QGraphicsView,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QTabBar,
+    QVBoxLayout,
+)
 
+from ui.key_sharing import share_keys
 from ui.look import Look
 from ui.panels.base import Panel
 from ui.theme import CAPTION, capitals, interface_font
@@ -24,6 +34,7 @@ class CardHeader(QFrame):
         self.title.setObjectName("title")
         self.title.setFont(interface_font(CAPTION, is_bold=True))
         self.note = QLabel()
+        self.note.setTextFormat(Qt.TextFormat.RichText)
         self.note.setProperty("dim", True)
         self.note.setFont(interface_font(CAPTION))
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -51,7 +62,7 @@ class CardHeader(QFrame):
         is_cut = self.note.sizeHint().width() > self.note.width()
         side = Qt.AlignmentFlag.AlignLeft if is_cut else Qt.AlignmentFlag.AlignRight
         self.note.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
-        self.note.setToolTip(self.note.text() if is_cut else self._explanation)
+        self.note.setToolTip(f"<p>{self.note.text()}</p>" if is_cut else self._explanation)
 
 
 class CardDock(QDockWidget):
@@ -75,6 +86,7 @@ class CardDock(QDockWidget):
         self._layout.setContentsMargins(0, 0, 0, 0)
         self.setWidget(body)
         self.installEventFilter(self)
+        share_keys(self)  # a floating card is a window of its own
 
     @property
     def panel(self) -> Panel:
@@ -82,8 +94,18 @@ class CardDock(QDockWidget):
             self._panel = self._make()
             self._panel.noted.connect(self.header.set_note)
             self._layout.addWidget(self._panel)
+            self._name_parts(self._panel)
             self.made.emit(self._panel)
         return self._panel
+
+    def _name_parts(self, panel: Panel) -> None:
+        """For a screen reader: pictures and tab bars have no words of their own."""
+        title = self._kind.title
+        for plot in panel.findChildren(QGraphicsView):
+            own = plot.accessibleName()
+            plot.setAccessibleName(f"{title}: {own}" if own else title)
+        for tabs in panel.findChildren(QTabBar):
+            tabs.setAccessibleName(tabs.accessibleName() or title)
 
     @property
     def is_made(self) -> bool:

@@ -23,6 +23,7 @@ from sessions.library import LibraryEntry
 from ui.background_task import BackgroundTask
 from ui.icons import application_icon, icon
 from ui.look import Look
+from ui.plain_text import escaped, plain_label, plain_tip
 from ui.theme import CAPTION, FIGURE, interface_font
 from ui.workshop import Surroundings
 
@@ -115,8 +116,8 @@ class StartPage(QScrollArea):
         self._machine.setText(
             "<table cellspacing='0' cellpadding='2'>"
             + "".join(
-                f"<tr><td style='padding-right:14px'><b>{_escaped(name)}</b></td>"
-                f"<td>{_escaped(words)}</td></tr>"
+                f"<tr><td style='padding-right:14px'><b>{escaped(name)}</b></td>"
+                f"<td>{escaped(words)}</td></tr>"
                 for name, words in lines
             )
             + "</table>"
@@ -191,6 +192,7 @@ class StartPage(QScrollArea):
     def _machine_card(self) -> QFrame:
         card, layout = _card("This machine")
         self._machine = QLabel("looking…")
+        self._machine.setTextFormat(Qt.TextFormat.RichText)
         self._machine.setWordWrap(True)
         self._machine.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         layout.addWidget(self._machine)
@@ -203,7 +205,7 @@ class StartPage(QScrollArea):
         when = datetime.fromtimestamp(entry.started_unix_ns / 1e9).strftime("%d %b %H:%M")
         line = _Line(summary.name or entry.path.stem, when)
         line.chosen.connect(lambda path=entry.path: self.session_wanted.emit(path))
-        line.setToolTip(str(entry.path))
+        line.setToolTip(plain_tip(str(entry.path)))
         return line
 
     def _own_prompt(self) -> None:
@@ -227,7 +229,7 @@ class _Line(QPushButton):
 
     def __init__(self, name: str, when: str) -> None:
         super().__init__()
-        self._name = QLabel()
+        self._name = plain_label()
         self._whole = name
         time = _dim(when)
         time.setWordWrap(False)
@@ -271,11 +273,7 @@ def _card(title: str) -> tuple[QFrame, QVBoxLayout]:
 
 
 def _dim(text: str) -> QLabel:
-    label = QLabel(text)
+    label = plain_label(text)
     label.setProperty("dim", True)
     label.setWordWrap(True)
     return label
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")

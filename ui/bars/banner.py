@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from ui.icons import icon, pixmap
 from ui.look import Look
+from ui.plain_text import escaped, plain_label
 
 _FEW_LINES = 3
 
@@ -23,8 +24,7 @@ class Banner(QFrame):
         self._act: Callable[[], None] | None = None
         self.text = ""
         self._mark = QLabel()
-        self._words = QLabel()
-        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        self._words = plain_label()
         self._words.setWordWrap(True)
         self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.action = QPushButton()
@@ -56,7 +56,7 @@ class Banner(QFrame):
         lines = text.strip().splitlines()
         shown = lines if len(lines) <= _FEW_LINES else [lines[0], "…", *lines[-(_FEW_LINES - 1) :]]
         self._words.setText("\n".join(line[:240] for line in shown))
-        self._words.setToolTip("" if shown == lines else f"<pre>{_escaped(text)}</pre>")
+        self._words.setToolTip("" if shown == lines else f"<pre>{escaped(text)}</pre>")
         self._kind, self._act = kind, act
         self.action.setText(action)
         self.action.setVisible(bool(action))
@@ -78,7 +78,3 @@ class Banner(QFrame):
         ink = theme.rejected if self._kind == "error" else theme.warning
         self._mark.setPixmap(pixmap(name, theme, colour=ink))
         self._close.setIcon(icon("close", theme))
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

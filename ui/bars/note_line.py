@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from ui.icons import icon, pixmap
 from ui.look import Look
+from ui.plain_text import plain_label
 from ui.theme import mixed
 
 
@@ -20,8 +21,7 @@ class NoteLine(QFrame):
         self._is_error = False
         self._act: Callable[[], None] | None = None
         self._mark = QLabel()
-        self._words = QLabel()
-        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        self._words = plain_label()
         self._words.setWordWrap(True)
         self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.action = QPushButton()

@@ -22,6 +22,7 @@ class SequenceBar(QWidget):
         self._shown: tuple[NamedSequence, ...] = ()
         font = interface_font(CAPTION)
         self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Sequences")
         self.tabs.setFont(font)
         self.tabs.setExpanding(False)
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)

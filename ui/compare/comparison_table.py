@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from ui.compare.comparison_rows import Cell, Row
 from ui.look import Look
+from ui.plain_text import plain_tip
 from ui.theme import CAPTION, interface_font, mixed
 
 Index = QModelIndex | QPersistentModelIndex
@@ -59,7 +60,8 @@ class ComparisonModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section <= len(self.names):
             return None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self.names[section - 1] if section else ""
+            name = self.names[section - 1] if section else ""
+            return name if role == Qt.ItemDataRole.DisplayRole else plain_tip(name)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None

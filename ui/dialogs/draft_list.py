@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QScrollArea,
@@ -16,7 +16,9 @@ from PySide6.QtWidgets import (
 
 from ui.look import Look
 from ui.models_offered import OfferedDraft
+from ui.plain_text import plain_label, without_mnemonic
 from ui.theme import CAPTION, interface_font
+from ui.typed_path import path_problem
 
 
 class DraftList(QWidget):
@@ -77,7 +79,8 @@ class DraftList(QWidget):
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
         self._boxes.clear()
-        offered = list(self._offer(self._target))
+        # What cannot even be looked for has no drafts; the target's box says why.
+        offered = [] if path_problem(self._target) else list(self._offer(self._target))
         known = {draft.name for draft in offered}
         offered += [OfferedDraft(name=name, words="") for name in self._own if name not in known]
         for draft in offered:
@@ -95,13 +98,13 @@ class DraftList(QWidget):
         layout = QVBoxLayout(line)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        box = QCheckBox(draft.name)
+        box = QCheckBox(without_mnemonic(draft.name))
         box.setEnabled(not draft.refusal)
         box.setChecked(is_ticked and not draft.refusal)
         box.toggled.connect(self.changed)
         self._boxes[draft.name] = box
         layout.addWidget(box)
-        words = QLabel(draft.refusal or draft.words)
+        words = plain_label(draft.refusal or draft.words)
         words.setProperty("dim", True)
         words.setFont(interface_font(CAPTION))
         words.setWordWrap(True)
@@ -109,6 +112,13 @@ class DraftList(QWidget):
         words.setVisible(bool(words.text()))
         layout.addWidget(words)
         return line
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return in the field adds a draft, and does not run the dialog, too."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.other.hasFocus():
+            event.accept()
+        else:
+            super().keyPressEvent(event)
 
     def _add_own(self) -> None:
         name = self.other.text().strip()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
@@ -22,8 +22,11 @@ from sessions.library import Library
 from sessions.session_errors import SessionFileError
 from ui.dialogs.export_choice import FormatChoice, PartChoice
 from ui.export_job import ExportJob, ExportState
+from ui.key_sharing import share_keys
 from ui.look import Look
+from ui.plain_text import plain_label
 from ui.theme import CAPTION, interface_font
+from ui.typed_path import PathError, path_problem, typed_path
 
 _MB = 1e6
 
@@ -40,6 +43,7 @@ class ExportDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Export {path.stem}")
         self.setMinimumWidth(460)
         self._path, self._look = path, look
@@ -53,14 +57,17 @@ class ExportDialog(QDialog):
         self.choose = QPushButton("Choose…")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.words = QLabel()
+        self.words = plain_label()
         self.words.setWordWrap(True)
         self.start = QPushButton("Export")
         self.start.setProperty("primary", True)
-        self.start.setDefault(True)
         self.leave = QPushButton("Close")
         self.reveal = QPushButton("Show in its folder")
         self._lay_out()
+        for button in (self.choose, self.leave, self.reveal):
+            button.setAutoDefault(False)
+        self.start.setDefault(True)  # once it is in the dialog
+        share_keys(self)
         self.file.setText(str(Path.home() / f"{path.stem}{self.formats.extension}"))
         self.formats.chosen.connect(self._format_chosen)
         self.part.changed.connect(self._check)
@@ -76,7 +83,12 @@ class ExportDialog(QDialog):
 
     @property
     def out(self) -> Path:
-        return Path(self.file.text().strip()).expanduser()
+        """The file to write, as it was typed where that is no path."""
+        text = self.file.text().strip()
+        try:
+            return typed_path(text)
+        except PathError:
+            return Path(text)
 
     @property
     def is_running(self) -> bool:
@@ -157,6 +169,8 @@ class ExportDialog(QDialog):
             problem = f"{self.formats.name} needs the package {self.formats.exporter.needs}."
         elif not self.file.text().strip():
             problem = "Name a file to write."
+        elif wrong := path_problem(self.file.text().strip()):
+            problem = wrong
         elif out.is_dir():
             problem = f"{out} is a folder: name a file."
         elif not out.parent.is_dir():
@@ -171,7 +185,7 @@ class ExportDialog(QDialog):
     def _format_chosen(self) -> None:
         out, ending = self.out, self.formats.extension
         known = next((e for e in _ENDINGS if out.name.endswith(e)), out.suffix)
-        if self.file.text().strip():
+        if out.name:
             stem = out.name[: len(out.name) - len(known)] if known else out.name
             self.file.setText(str(out.with_name(f"{stem}{ending}")))
         self.part.set_timeline(self.formats.exporter.is_timeline)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMenu,
     QPushButton,
@@ -23,8 +22,10 @@ from PySide6.QtWidgets import (
 from engine.wire.config import ConfigError
 from engine.wire.nsight import NSYS_MISSING, PHASES, REPORT_SUFFIX
 from ui.command_line import ncu_line, report_problem, run_line
+from ui.plain_text import plain_label
 from ui.run_order import RunOrder
 from ui.theme import CAPTION, interface_font
+from ui.typed_path import PathError, typed_path
 
 
 class NsightBox(QWidget):
@@ -41,7 +42,7 @@ class NsightBox(QWidget):
         self.browse = QPushButton("File…")
         self.browse.setAutoDefault(False)
         self.browse.clicked.connect(self._browse)
-        self.words = QLabel()
+        self.words = plain_label()
         self.words.setProperty("dim", True)
         self.words.setFont(interface_font(CAPTION))
         self.words.setWordWrap(True)
@@ -71,8 +72,13 @@ class NsightBox(QWidget):
         if not self.capture.isChecked():
             return None
         text = self.report.text().strip() or f"report{REPORT_SUFFIX}"
-        path = Path(text).expanduser().absolute()
-        report = path if path.suffix == REPORT_SUFFIX else path.with_name(path.name + REPORT_SUFFIX)
+        try:
+            path = typed_path(text).absolute()
+            if path.suffix != REPORT_SUFFIX and path.name:
+                path = typed_path(f"{path}{REPORT_SUFFIX}")
+        except PathError as error:
+            raise ConfigError(str(error)) from None
+        report = path
         if problem := report_problem(report, drafts):
             raise ConfigError(problem)
         return report

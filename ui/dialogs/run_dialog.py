@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -25,9 +25,12 @@ from ui.dialogs.nsight_box import NsightBox
 from ui.dialogs.prompt_box import PromptBox
 from ui.dialogs.settings_box import SettingsBox
 from ui.dialogs.target_box import TargetBox
+from ui.key_sharing import share_keys
 from ui.look import Look
+from ui.plain_text import plain_label
 from ui.run_order import RunOrder
 from ui.theme import CAPTION, interface_font
+from ui.typed_path import path_problem
 from ui.workshop import Workshop
 
 MAX_DRAFTS = 4
@@ -48,6 +51,7 @@ class RunDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Run")
         self.target = TargetBox(workshop.targets())
         self.drafts = DraftList(workshop.drafts, look)
@@ -59,17 +63,17 @@ class RunDialog(QDialog):
         self.recording = QCheckBox("Record the session")
         self.recording.setChecked(True)
         self.recording.setToolTip("Keep every event in the library, to look at again and compare")
-        self.problem = QLabel()
+        self.problem = plain_label()
         self.problem.setWordWrap(True)
         self.problem.setStyleSheet(f"color: {look.theme.rejected};")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.run_button = QPushButton("Run")
         self.run_button.setProperty("primary", True)
-        self.run_button.setDefault(True)
         buttons.addButton(self.run_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         self._lay_out(buttons)
+        self._let_return_run()
         self.target.changed.connect(self._target_changed)
         for part in (self.target, self.drafts, self.prompts, self.settings, self.nsight):
             part.changed.connect(self._check)
@@ -84,6 +88,9 @@ class RunDialog(QDialog):
             raise ConfigError("No draft is chosen: tick one, or none for plain decoding.")
         if len(drafts) > MAX_DRAFTS:
             raise ConfigError(f"{len(drafts)} drafts are chosen: compare at most {MAX_DRAFTS}.")
+        for name in (self.target.value, *drafts):
+            if problem := path_problem(name):
+                raise ConfigError(problem)
         prompts = self.prompts.chosen()
         common = {"target": self.target.value, **self.settings.values()}
         configs = tuple(RunConfig(draft=draft, **common) for draft in drafts)
@@ -150,6 +157,14 @@ class RunDialog(QDialog):
             self.run_button.setToolTip(f"{n_prompts} prompts under {n_runs} settings")
         self.problem.setText(sentence)
         self.run_button.setEnabled(not sentence)
+
+    def _let_return_run(self) -> None:
+        """In any field; on another button Return presses that one. What a dialog's default is, it
+        hears from buttons that are in it already."""
+        for button in self.findChildren(QPushButton):
+            button.setAutoDefault(False)
+        self.run_button.setDefault(True)
+        share_keys(self)
 
     def _lay_out(self, buttons: QDialogButtonBox) -> None:
         page = QWidget()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from ui.theme import CAPTION, interface_font
@@ -16,6 +17,7 @@ class ShortcutSheet(QDialog):
         self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Keyboard shortcuts")
         columns = QGridLayout(self)
         columns.setContentsMargins(22, 18, 22, 20)

@@ -7,12 +7,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
     QGridLayout,
-    QLabel,
     QPushButton,
     QWidget,
 )
 
 from ui.models_offered import OfferedModel
+from ui.plain_text import plain_label
+from ui.typed_path import path_problem
 
 
 class TargetBox(QWidget):
@@ -27,7 +28,7 @@ class TargetBox(QWidget):
         self.box.setEditable(True)
         self.box.setToolTip("A known model, a folder, a .gguf file or a hub id")
         self.box.addItems([model.name for model in models])
-        self.words = QLabel()
+        self.words = plain_label()
         self.words.setProperty("dim", True)
         self.words.setWordWrap(True)
         browse = QPushButton("Folder…")
@@ -55,7 +56,7 @@ class TargetBox(QWidget):
 
     def _tell(self, _text: str) -> None:
         known = self._words.get(self.value)
-        words = "A folder, a .gguf file or a hub id."
+        words = path_problem(self.value) or "A folder, a .gguf file or a hub id."
         if known is not None:
             words = known.words if known.is_here else f"{known.words}; not on this machine yet."
         self.words.setText(words)

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtWidgets import QFormLayout, QLabel, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from ui.library.library_rows import LibraryRow
+from ui.plain_text import plain_label
 from ui.theme import CAPTION, interface_font
 
 _NOTES_LINES = 3
@@ -22,7 +23,7 @@ class LibraryForm(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._row: LibraryRow | None = None
-        self._facts = QLabel()
+        self._facts = plain_label()
         self._facts.setProperty("dim", True)
         self._facts.setFont(interface_font(CAPTION))
         self._facts.setWordWrap(True)

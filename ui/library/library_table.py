@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from ui.library.library_rows import HEADINGS, NUMBERS, Column, LibraryRow
 from ui.look import Look
+from ui.plain_text import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
@@ -88,7 +89,8 @@ class LibraryModel(QAbstractTableModel):
                 font.setBold(True)
                 return font
             case Qt.ItemDataRole.ToolTipRole:
-                return row.problem or "\n".join(filter(None, (row.name, row.facts, row.notes)))
+                told = row.problem or "\n".join(filter(None, (row.name, row.facts, row.notes)))
+                return plain_tip(told)
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -140,6 +142,7 @@ class LibrarySieve(QSortFilterProxyModel):
 class LibraryTable(QTableView):
     """Selects whole rows, by their paths."""
 
+    is_searched_by_letters = True
     picked = Signal()
     """Other rows are selected."""
 

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
 from ui.look import Look
 from ui.moment import Moment, View
+from ui.plain_text import plain_label
 from ui.theme import Theme
 from ui.view_state import ViewState
 
@@ -45,7 +46,8 @@ class Panel(QWidget):
     that was decoded hardly change within half a second (15)."""
 
     noted = Signal(str)
-    """What the picture means, in a few words: shown at the right of the title. May be rich text."""
+    """What the picture means, in a few words: shown at the right of the title. Rich text: what
+    came from outside is to be escaped."""
 
     def __init__(self, state: ViewState, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +59,7 @@ class Panel(QWidget):
         self.body = QVBoxLayout(self.content)
         self.body.setContentsMargins(10, 2, 10, 8)
         self.body.setSpacing(6)
-        self._placeholder = QLabel(self.hint)
+        self._placeholder = plain_label(self.hint)
         self._placeholder.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._placeholder.setWordWrap(True)
         self._placeholder.setProperty("dim", True)

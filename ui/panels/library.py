@@ -30,6 +30,7 @@ from ui.library.library_form import LibraryForm
 from ui.library.library_rows import Column, LibraryRow
 from ui.library.library_table import LibraryTable
 from ui.look import Look
+from ui.menus import pop_up
 from ui.moment import Moment, View
 from ui.panels.base import Panel
 from ui.view_state import ViewState
@@ -254,7 +255,7 @@ class LibraryPanel(Panel):
         return menu
 
     def _menu_at(self, place: QPoint, widget: QWidget) -> None:
-        self.menu().exec(widget.mapToGlobal(place))
+        pop_up(self.menu(), widget.mapToGlobal(place))
 
     # --- Qt --------------------------------------------------------------------------------------
 

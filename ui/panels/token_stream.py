@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from sessions.snapshot import Snapshot
 from sessions.step_verdict import step_verdict
@@ -14,6 +14,7 @@ from sessions.token_trail import NO_STEP, TokenTrail, TrailKind, token_trail
 from ui.bars.sequence_bar import SequenceBar
 from ui.moment import Moment, TokenRef, View
 from ui.panels.base import Empty, Panel
+from ui.plain_text import plain_label
 from ui.step.looked_at import NamedSequence, sequence_of, started_sequences
 from ui.step.verdict_words import greedy_words, quoted, token_figures, token_words
 from ui.text.cells import mark_of
@@ -184,7 +185,7 @@ class _Column(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.text: SequenceText | None = None
-        self.name = QLabel()
+        self.name = plain_label()
         self.name.setProperty("dim", True)
         self.name.setFont(interface_font(CAPTION))
         self.view = TokenView(theme)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 from ui.moment import Moment, View
 from ui.panels.base import Empty, Panel
 from ui.panels.utilization_digest import MAX_ROWS, Reading, Row, Utilization, utilization
+from ui.plain_text import plain_tip
 from ui.plots.strip_chart import StripChart, StripLine, nearest
 from ui.theme import CAPTION, Theme, interface_font
 
@@ -81,7 +82,7 @@ class UtilizationTimePanel(Panel):
             chart.set_home((digest.first_s, digest.last_s), (0.0, row.top), right_px=right_px)
         self.strip.setText(strip_text(digest.readings, self.theme))
         reasons = [f"{each.name}: {each.reason}" for each in digest.readings if each.reason]
-        self.strip.setToolTip("\n".join(reasons))
+        self.strip.setToolTip(plain_tip("\n".join(reasons)))
         self.noted.emit(digest.source)
 
     def restyle(self) -> None:

@@ -72,6 +72,8 @@ def raster(n: int, width: float, height: float, largest: float) -> Raster:
 class BlockGrid(Plot):
     """One cell is one unit of the plot. Arrow keys move the selection."""
 
+    own_keys = Plot.own_keys | frozenset(_STEPS)
+
     chosen = Signal(int)
     """A block was clicked or walked to."""
     hovered = Signal(int)

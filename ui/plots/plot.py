@@ -4,14 +4,17 @@ and copying as an image or as CSV."""
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolTip, QWidget
 
+from ui.menus import pop_up
+from ui.plain_text import plain_tip
 from ui.theme import CAPTION, Theme, interface_font
 
 pg.setConfigOptions(antialias=True)
@@ -27,6 +30,8 @@ class Plot(pg.PlotWidget):
     Lines are one pixel wide: wider ones cost some fifty times as much to paint.
     """
 
+    own_keys: ClassVar[frozenset[Qt.Key]] = frozenset({Qt.Key.Key_Home})
+    """Not the window's while the plot has the keyboard."""
     clicked = Signal(float, float)
     """A click at (x, y), in the plot's coordinates."""
     moved = Signal()
@@ -46,6 +51,7 @@ class Plot(pg.PlotWidget):
         self.theme = theme
         self._columns: Callable[[], Columns] = dict
         self._read_out: Callable[[float, float], str] | None = None
+        self.setAccessibleName(" over ".join(filter(None, (y_label, x_label))))
         self.setFrameShape(self.Shape.NoFrame)
         self.setBackground(None)
         self.setMinimumSize(80, 60)
@@ -128,13 +134,15 @@ class Plot(pg.PlotWidget):
     def save_image(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, "Save the plot", "plot.png", "PNG (*.png)")
         if path:
-            self.grab().save(path)
+            self._write(path, lambda: self.grab().save(path))
 
     def save_csv(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, "Save the values", "plot.csv", "CSV (*.csv)")
         if path:
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(self.csv())
+            text = self.csv()
+            self._write(
+                path, lambda: bool(Path(path).write_text(text, encoding="utf-8", newline=""))
+            )
 
     def show_all(self) -> None:
         """Zoom to all there is."""
@@ -160,7 +168,7 @@ class Plot(pg.PlotWidget):
     # --- Qt --------------------------------------------------------------------------------------
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.context_menu().exec(event.globalPos())
+        pop_up(self.context_menu(), event.globalPos())
 
     def keyPressEvent(self, event: Any) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -175,6 +183,16 @@ class Plot(pg.PlotWidget):
         super().leaveEvent(event)
 
     # --- inside ----------------------------------------------------------------------------------
+
+    def _write(self, path: str, write: Callable[[], bool]) -> None:
+        """Say so where ``write`` cannot."""
+        try:
+            why = "" if write() else "the file could not be written"
+        except OSError as error:
+            why = error.strerror or str(error)
+        if why:
+            sentence = plain_tip(f"{path} was not saved: {why}.")
+            QToolTip.showText(self.mapToGlobal(self.rect().center()), sentence, self)
 
     def _hide_cross(self) -> None:
         for part in (*self._lines, self._words):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from ui.plain_text import plain_label
 from ui.theme import CAPTION, Theme, interface_font, token_font
 
 _WIDTH = 300
@@ -87,7 +88,6 @@ class TokenCard(QFrame):
         self._figures.append((name, value))
 
     def _label(self) -> QLabel:
-        label = QLabel()
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = plain_label()
         label.setFont(interface_font(CAPTION))
         return label

@@ -11,6 +11,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from sessions.token_trail import NO_STEP
+from ui.menus import pop_up
 from ui.text.token_canvas import TokenCanvas
 from ui.text.token_document import Place
 from ui.text.token_rows import row_of
@@ -21,6 +22,10 @@ class TokenView(TokenCanvas):
     """A token is chosen by a click or with the arrow keys; a drag selects text, which Ctrl+C copies
     as it came: without the tokens that are no part of it."""
 
+    own_keys = frozenset(
+        {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
+    )
+    """Not the window's while the text has the keyboard."""
     token_chosen = Signal(int)
     hovered = Signal(int, QPoint)
     """The token under the mouse, and where it is on the screen; -1: none."""
@@ -131,7 +136,7 @@ class TokenView(TokenCanvas):
         super().leaveEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.context_menu().exec(event.globalPos())
+        pop_up(self.context_menu(), event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
