@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from sessions.metrics.counts import Counts, count
+from sessions.metrics.doubt import Doubt, calibration_doubt
 from sessions.metrics.interval import ratio
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.speedup import PredictedSpeedup, measured_speedup, predicted_speedup
@@ -57,6 +58,7 @@ class _Evidence:
     split: TimeSplit | None
     predicted: PredictedSpeedup | None
     what_if: GammaWhatIf | None
+    doubt: Doubt | None
 
     @property
     def has_acceptance(self) -> bool:
@@ -97,8 +99,12 @@ def find(
         time_split(snapshot, selection),
         predicted_speedup(snapshot, selection),
         gamma_what_if(snapshot, selection),
+        calibration_doubt(snapshot, selection),
     )
-    found = [finding for rule in _RULES for finding in rule(evidence)]
+    rules = _RULES
+    if evidence.doubt is not None:  # no advice from costs that do not describe the decoding
+        rules = tuple(rule for rule in _RULES if rule not in _FROM_COSTS)
+    found = [finding for rule in rules for finding in rule(evidence)]
     if any(finding.key == "other_gamma" for finding in found):  # which says so itself
         found = [finding for finding in found if finding.key != "draft_share_high"]
     if baseline is not None and selection.is_everything:
@@ -242,6 +248,16 @@ def _verify_width(evidence: _Evidence) -> Iterator[Finding]:
         )
 
 
+def _doubt(evidence: _Evidence) -> Iterator[Finding]:
+    if evidence.doubt is not None:
+        yield Finding(
+            "timing_doubtful",
+            Severity.WARNING,
+            evidence.doubt.sentence,
+            {"drift": evidence.doubt.drift},
+        )
+
+
 _RULES: tuple[Callable[[_Evidence], Iterator[Finding]], ...] = (
     _acceptance,
     _sampler,
@@ -249,7 +265,9 @@ _RULES: tuple[Callable[[_Evidence], Iterator[Finding]], ...] = (
     _gamma,
     _time,
     _verify_width,
+    _doubt,
 )
+_FROM_COSTS = (_gamma, _verify_width)
 
 
 def _against(snapshot: Snapshot, baseline: Snapshot) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import numpy as np
 from sessions.kv_map import contiguous_reservation, kv_map
 from sessions.metrics.costs import measured_costs
 from sessions.metrics.counts import count
+from sessions.metrics.doubt import calibration_doubt
 from sessions.metrics.interval import Rate, ratio
 from sessions.metrics.over_time import tokens_per_second
 from sessions.metrics.selection import EVERYTHING, Selection
@@ -50,6 +51,7 @@ class Tiles:
     baseline_tokens_per_second: float | None
     measured_speedup: float | None  # only beside a baseline that decoded the same prompts
     predicted_speedup: float | None  # an estimate, of the formula
+    is_doubtful: bool = False  # whether the timings behind the estimate contradict the decoding
     acceptance: Rate
     expected_acceptance: float | None
     tokens_per_step: float | None
@@ -81,6 +83,7 @@ def tiles(
         baseline_tokens_per_second=None if baseline is None else tokens_per_second(baseline),
         measured_speedup=None if baseline is None else _measured(snapshot, baseline, selection),
         predicted_speedup=_predicted(snapshot, selection, counts.acceptance_rate),
+        is_doubtful=baseline is None and calibration_doubt(snapshot, selection) is not None,
         acceptance=counts.acceptance,
         expected_acceptance=counts.expected_acceptance_rate,
         tokens_per_step=counts.tokens_per_step,

@@ -89,8 +89,8 @@ def test_a_sampler_that_is_off_is_a_warning() -> None:
 
 
 def test_where_the_time_goes() -> None:
-    events = drafted([2] * 30, 4, draft_ns=100, target_ns=[1000, 1100, 1200, 1300, 1500],
-                     with_spans=True)  # fmt: skip
+    target_ns = [900_000, 1_000_000, 1_100_000, 1_200_000, 1_350_000]
+    events = drafted([2] * 30, 4, draft_ns=90_000, target_ns=target_ns, with_spans=True)
     findings = found(events)
     assert findings["overhead_high"].values["overhead_share"] > 0.3
     assert findings["verify_width_cost_high"].values == {"verify_width_cost": 1.5, "width": 5}
@@ -127,8 +127,8 @@ def test_against_a_baseline(step_ns: int, severity: Severity, word: str) -> None
 
 
 def test_what_drafting_costs_is_said_once() -> None:
-    events = drafted(iid_lengths(0.8, 2, 60), 2, draft_ns=50, target_ns=[1000] * 17,
-                     with_spans=True)  # fmt: skip
+    events = drafted(iid_lengths(0.8, 2, 60), 2, draft_ns=100_000,
+                     target_ns=[2_000_000] * 17, with_spans=True)  # fmt: skip
     slow_forwards = [
         replace(event, host_ns=(6_000_000, 3_000_000, 2_900_000, 2_000_000, 500_000, 500_000))
         if isinstance(event, SpansMeasured)

@@ -88,6 +88,8 @@ def _speedup(known: Tiles) -> Figure:
     if value is None:
         return Figure(NOT_YET, "needs a baseline or a calibration")
     ink = "good" if value >= 1.0 else "rejected"
+    if known.is_estimated and known.is_doubtful:
+        return Figure(f"≈ {value:.2f}×", "doubtful: timing was disturbed", "warning")  # noqa: RUF001
     if known.is_estimated:
         return Figure(f"≈ {value:.2f}×", "estimated: no baseline run", ink)  # noqa: RUF001
     beneath = "measured" if predicted is None else f"measured · predicted {predicted:.2f}×"  # noqa: RUF001

@@ -23,6 +23,7 @@ from ui.panels.base import Panel
 from ui.theme import Theme
 
 EVIDENCE = {
+    "timing_doubtful": ("step-split", "Where a step goes"),
     "acceptance_low": ("acceptance-position", "Acceptance · by position"),
     "acceptance_high": ("acceptance-position", "Acceptance · by position"),
     "acceptance_unexpected": ("acceptance-time", "Acceptance · over time"),

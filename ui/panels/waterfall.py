@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sessions.metrics.costs import measured_costs
 from sessions.metrics.counts import count
+from sessions.metrics.doubt import calibration_doubt
 from sessions.metrics.selection import Selection
 from sessions.metrics.waterfall import waterfall
 from ui.moment import Moment, View
@@ -21,6 +22,7 @@ NAMES = {
     "bookkeeping": "bookkeeping",
     "measured": "measured",
 }
+BARE = "vs bare forward"  # measured, but against no session
 IN_NOTES = {
     "pattern": "the pattern",
     "draft": "drafting",
@@ -98,6 +100,8 @@ class WaterfallPanel(Panel):
                     "Sequences were decoded together, and a bare target forward was timed for one "
                     "alone. Choose a baseline session."
                 )
+            if doubt := calibration_doubt(snapshot, selection):
+                return Empty(doubt.sentence)
         found = waterfall(snapshot, moment.baseline, selection)
         if found is None:
             return Empty("The steps, or the baseline's, were not measured.")
@@ -125,7 +129,8 @@ class WaterfallPanel(Panel):
             )  # fmt: skip
             before = after
         word = f"{digest.measured:.2f}×"
-        rows.append(FallRow(NAMES["measured"], 0.0, digest.measured, word, theme.good))
+        last = NAMES["measured"] if digest.against_session else BARE
+        rows.append(FallRow(last, 0.0, digest.measured, word, theme.good))
         self.chart.set_rows(rows)
         self.chart.set_columns(
             {
