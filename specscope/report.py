@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from rich.color import ColorSystem
-from rich.console import COLOR_SYSTEMS, Console
+from rich.console import COLOR_SYSTEMS, Console, Group
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -28,6 +28,7 @@ from sessions.what_if import GammaWhatIf
 
 STYLES = {Origin.ACCEPTED: "", Origin.RECOVERED: "underline yellow", Origin.BONUS: "bold blue"}
 MARKS = {Origin.ACCEPTED: "{}", Origin.RECOVERED: "[~{}]", Origin.BONUS: "[+{}]"}
+WHAT_IF_NOTE = "tokens/s: whole steps, overhead too; speed-up: forwards alone, against gamma 0"
 LEGEND = "accepted plain, recovered {recovered}, bonus {bonus}"
 
 
@@ -232,10 +233,12 @@ def figures_table(snapshot: Snapshot) -> Table:
     return table
 
 
-def what_if_table(what_if: GammaWhatIf) -> Table:
-    """Every gamma up to a little past the recorded and the best one."""
+def what_if_table(what_if: GammaWhatIf) -> Group:
+    """Every gamma up to a little past the recorded and the best one, and what its two speeds
+    count."""
     table = Table(title="What another gamma would have done", title_justify="left")
-    for heading in ("gamma", "tokens per step", "tokens per second", "speed-up", ""):
+    speeds = ("tokens/s,\nwhole steps", "speed-up,\nforwards alone")
+    for heading in ("gamma", "tokens/step", *speeds, ""):
         table.add_column(heading, justify="right")
     last = max(what_if.recorded_gamma, what_if.best.gamma) + 2
     for option in what_if.options[: last + 1]:
@@ -248,7 +251,7 @@ def what_if_table(what_if: GammaWhatIf) -> Table:
             number(option.speedup, 2),
             ", ".join(marks),
         )
-    return table
+    return Group(table, Text(WHAT_IF_NOTE, style="dim"))
 
 
 def _positions(snapshot: Snapshot) -> str:

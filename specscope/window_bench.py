@@ -104,9 +104,7 @@ def _child(case: str, *arguments: str) -> dict[str, Any]:
 
 
 def _case_start() -> dict[str, Any]:
-    from specscope.app import make_application
-
-    application = make_application()
+    application = _application()
     window = _window()
     window.show()
     application.processEvents()
@@ -134,9 +132,7 @@ def _case_make(path: str, n_draft_tokens: str) -> dict[str, Any]:
 
 def _case_frames(path: str) -> dict[str, Any]:
     """Open, wait until it is whole, then pan, zoom and play while every frame is timed."""
-    from specscope.app import make_application
-
-    application = make_application()
+    application = _application()
     window = _window()
     window.show()
     application.processEvents()
@@ -184,7 +180,6 @@ def _case_feed(seconds: str) -> dict[str, Any]:
     from engine.wire.events import StepCommitted
     from sessions.session import Session
     from sessions.synthetic import synthetic_events
-    from specscope.app import make_application
     from ui.open_session import OpenSession
     from ui.workshop import Started
 
@@ -192,7 +187,7 @@ def _case_feed(seconds: str) -> dict[str, Any]:
     source = _PacedSource(
         synthetic_events(round(FEED_STEPS_PER_S * duration * 4)), StepCommitted, FEED_STEPS_PER_S
     )
-    application = make_application()
+    application = _application()
     window = _window()
     window.show()
     session = OpenSession(Started("fed", Session(source), None), is_live=True)
@@ -257,9 +252,7 @@ def _case_beside(mode: str) -> dict[str, Any]:
 
 
 def _run_in_window(order: Any) -> Any:
-    from specscope.app import make_application
-
-    application = make_application()
+    application = _application()
     window = _window()
     window.show()
     window.run(order)
@@ -313,6 +306,16 @@ class _PacedSource:
 
 def _table_mb(session: Any) -> float:
     return float(sum(table.n_bytes for table in session.session.model.tables.values()) / 1e6)
+
+
+def _application() -> Any:
+    """The window's own, silent about what the offscreen platform says of every window."""
+    from PySide6.QtCore import qInstallMessageHandler
+
+    from specscope.app import _say_qt_message, make_application
+
+    qInstallMessageHandler(_say_qt_message)
+    return make_application()
 
 
 def _window() -> Any:

@@ -1,12 +1,16 @@
 """Turns what a person types for a model into its shape: a preset, a folder, or plain numbers."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from engine.theory.config_shape import shape_from_config
 from engine.theory.presets import PRESETS, find_preset
 from engine.theory.shape import ModelShape, count_parameters
+
+_NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +27,21 @@ class NamedShape:
         return replace(self, shape=shape)
 
 
-def resolve_shape(text: str) -> NamedShape:
+def resolve_shape(text: str, folders: Mapping[str, Path] = _NO_FOLDERS) -> NamedShape:
     """The model that ``text`` names.
 
-    ``text`` is a preset ("llama-3-8b"), a folder with a ``config.json`` or that file itself, or
-    numbers: "layers=28,hidden=3584,heads=28,kv_heads=4,head_dim=128,intermediate=18944,
-    vocab=152064,parameters=7.62B". In the last form ``kv_heads``, ``head_dim``, ``parameters``,
-    ``tied`` (yes or no) and ``window`` may be left out. ValueError: nothing of that name, a file
-    that cannot be read, numbers that make no model.
+    ``text`` is a preset ("llama-3-8b"), one of ``folders`` by its name there, a folder with a
+    ``config.json`` or that file itself, or numbers: "layers=28,hidden=3584,heads=28,kv_heads=4,
+    head_dim=128,intermediate=18944,vocab=152064,parameters=7.62B". In the last form ``kv_heads``,
+    ``head_dim``, ``parameters``, ``tied`` (yes or no) and ``window`` may be left out. ValueError:
+    nothing of that name, a file that cannot be read, numbers that make no model.
     """
     preset = find_preset(text)
     if preset is not None:
         return NamedShape(preset.name, preset.shape, preset.n_nominal_parameters)
+    if text in folders:
+        shape = shape_from_config(_read_config(folders[text] / "config.json"))
+        return NamedShape(text, shape, shape.n_parameters)
     if "=" in text and not Path(text).exists():
         shape = _shape_from_numbers(text)
         return NamedShape("custom", shape, shape.n_parameters)
@@ -42,8 +49,8 @@ def resolve_shape(text: str) -> NamedShape:
     file = path / "config.json" if path.is_dir() else path
     if not file.is_file():
         raise ValueError(
-            f"No model {text!r}: name a preset ({', '.join(PRESETS)}), a folder with a "
-            "config.json, or numbers such as layers=28,hidden=3584,heads=28,..."
+            f"No model {text!r}: name a known one ({', '.join({**folders, **PRESETS})}), a folder "
+            "with a config.json, or numbers such as layers=28,hidden=3584,heads=28,..."
         )
     shape = shape_from_config(_read_config(file))
     return NamedShape(file.parent.resolve().name, shape, shape.n_parameters)

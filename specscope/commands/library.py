@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 import msgspec
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from engine.wire.config import DRAFTERS_WITHOUT_MODEL
 from sessions.findings import find
 from sessions.library import Library, LibraryEntry
 from sessions.outputs import sequence_outputs
@@ -22,6 +24,17 @@ from specscope.report import figures_table, number, what_if_table
 from specscope.run_result import show_result
 
 _SHOWN_SEQUENCES = 5
+_DRAFTS_OF_NO_MODEL = (*DRAFTERS_WITHOUT_MODEL, "composite")
+_COLUMNS = (
+    "session", "date", "draft", "gamma", "tokens", "tokens/s", "acceptance", "ended", "target",
+    "tags",
+)  # fmt: skip
+_NUMBERS = ("gamma", "tokens", "tokens/s", "acceptance")
+_WANTED = (
+    "session", "draft", "gamma", "tokens/s", "ended", "acceptance", "date", "tokens", "target",
+    "tags",
+)  # fmt: skip
+"""The columns of the list again, first what is left out last."""
 
 
 @click.command("list")
@@ -38,32 +51,87 @@ def list_sessions(as_json: bool) -> None:
     if not entries:
         console.print(f"No sessions in {library.folder}: record one with `specscope run --record`.")
         return
-    table = Table()
-    for heading in ("session", "target", "draft", "tokens", "tokens/s", "acceptance", "ended"):
-        is_number = heading in ("tokens", "tokens/s", "acceptance")
-        table.add_column(heading, justify="right" if is_number else "left", overflow="fold")
+    _print_rows(console, [_entry_cells(entry) for entry in entries])
     for entry in entries:
-        table.add_row(*_entry_cells(entry))
-    console.print(table)
+        if entry.problem:
+            problem = f"{entry.path.stem}: {entry.problem}"
+            console.print(Text(problem, style="yellow"), soft_wrap=True)
     console.print(Text(f"in {library.folder}", style="dim"), soft_wrap=True)
 
 
-def _entry_cells(entry: LibraryEntry) -> list[str]:
+def _print_rows(console: Console, rows: list[dict[str, str]]) -> None:
+    """One line each, the name whole; columns there is no room for are left out."""
+    widths = {
+        column: max(cell_len(text) for text in (column, *(row[column] for row in rows)))
+        for column in _COLUMNS
+        if any(row[column] for row in rows)
+    }
+    gap, shown = 2, _fitting(widths, 2, console.width)
+    if len(shown) < len(widths):
+        gap, shown = 1, _fitting(widths, 1, console.width)
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
+    for column in shown:
+        justify: JustifyMethod = "right" if column in _NUMBERS else "left"
+        table.add_column(column, justify=justify, no_wrap=True, min_width=widths[column])
+    for row in rows:
+        table.add_row(*(Text(row[column]) for column in shown))
+    # A terminal too narrow for the name alone wraps the line itself: copied, it is one line.
+    needed = sum(widths[column] + gap for column in shown)
+    console.print(table, width=max(console.width, needed), crop=False, soft_wrap=True)
+
+
+def _fitting(widths: dict[str, int], gap: int, width: int) -> list[str]:
+    """The columns that fit, the most wanted first to be placed, in the order of ``_COLUMNS``."""
+    left = width + gap
+    fitting: list[str] = []
+    for column in filter(widths.get, _WANTED):
+        if not fitting or widths[column] + gap <= left:
+            fitting.append(column)
+            left -= widths[column] + gap
+    return [column for column in _COLUMNS if column in fitting]
+
+
+def _entry_cells(entry: LibraryEntry) -> dict[str, str]:
     summary = entry.summary
+    cells = dict.fromkeys(_COLUMNS, "") | {"date": _short_date(entry.started_unix_ns)}
     if summary is None:
-        return [entry.path.stem, entry.problem, "", "", "", "", "broken"]
+        return cells | {"session": entry.path.stem, "ended": "broken"}
     figures = summary.figures or {}
-    title = summary.name or entry.path.stem
-    tags = "".join(f" #{tag}" for tag in summary.tags)
-    return [
-        f"{title}{tags}",
-        summary.counts.target,
-        summary.counts.draft or "-",
-        str(summary.counts.n_output_tokens),
-        number(figures.get("tokens_per_second"), 1),
-        number(figures.get("acceptance_rate"), 3),
-        "recording" if summary.is_recording else str(summary.end_reason),
-    ]
+    settings = _settings(summary.config_json)
+    draft = str(settings.get("draft", ""))
+    if draft not in _DRAFTS_OF_NO_MODEL:
+        draft = summary.counts.draft or draft or "-"
+    gamma = "0" if draft == "none" else str(settings.get("gamma", "-"))
+    return cells | {
+        "session": " ".join((summary.name or entry.path.stem).splitlines()),
+        "draft": _short_model(draft),
+        "gamma": gamma,
+        "tokens": str(summary.counts.n_output_tokens),
+        "tokens/s": number(figures.get("tokens_per_second"), 1),
+        "acceptance": number(figures.get("acceptance_rate"), 3),
+        "ended": "recording" if summary.is_recording else str(summary.end_reason),
+        "target": _short_model(summary.counts.target),
+        "tags": " ".join(f"#{tag}" for tag in summary.tags),
+    }
+
+
+def _settings(config_json: str) -> dict[str, Any]:
+    try:
+        settings = json.loads(config_json)
+    except (ValueError, RecursionError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
+
+
+def _short_model(name: str) -> str:
+    """The last part of a path or hub id."""
+    return name.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
+
+
+def _short_date(unix_ns: int) -> str:
+    """The minute, or the day where it was another year."""
+    moment = datetime.fromtimestamp(unix_ns / 1e9)
+    return f"{moment:%m-%d %H:%M}" if moment.year == datetime.now().year else f"{moment:%Y-%m-%d}"
 
 
 def _entry_json(entry: LibraryEntry) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,12 +22,15 @@ from engine.theory.plans import (
     speedup_plan,
     weight_format,
 )
+from engine.theory.presets import find_preset
 from engine.theory.roofline import ridge_point
 from engine.theory.shape_source import NamedShape, resolve_shape
 from engine.theory.speedup import PUBLISHED_BAND
 from engine.theory.units import si_text, time_text
 from engine.theory.validate import require_positive
 from engine.theory.workload import GIB, Workload, to_gib
+from engine.wire.catalog import KNOWN_MODELS, find_known_model, model_folder
+from specscope.commands.models import user_data_folder
 from specscope.plan_report import (
     make_table,
     or_dash,
@@ -45,7 +49,10 @@ def plan() -> None:
 
 _COUNT = click.IntRange(min=1)
 _BITS = click.FloatRange(min=0, max=64, min_open=True)
-_MODEL = "A preset, a folder with a config.json, or layers=32,hidden=4096,heads=32 and so on."
+_MODEL = (
+    "A preset, a bundled or added model, a folder with a config.json, or "
+    "layers=32,hidden=4096,heads=32 and so on."
+)
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object only.")
 _gamma_option = click.option(
@@ -272,8 +279,9 @@ def roofline(device: str | None, measure_host: bool, precision: str | None, **co
 
 def _load(common: dict[str, Any]) -> tuple[NamedShape, NamedShape | None, Workload]:
     """The two models and the workload that the shared options describe."""
-    target = resolve_shape(common["target"])
-    draft = None if common["draft"].casefold() == "none" else resolve_shape(common["draft"])
+    folders = _model_folders()
+    target = _shape(common["target"], folders)
+    draft = None if common["draft"].casefold() == "none" else _shape(common["draft"], folders)
     load = Workload(
         batch_size=common["batch"],
         context_length=common["context"],
@@ -283,6 +291,29 @@ def _load(common: dict[str, Any]) -> tuple[NamedShape, NamedShape | None, Worklo
         draft_weights=weight_format(common["draft_bits"], common["group_size"]),
     )
     return target, draft, load
+
+
+def _shape(text: str, folders: dict[str, Path]) -> NamedShape:
+    known = find_known_model(text)
+    if known is not None and text not in folders and find_preset(text) is None:
+        raise ValueError(
+            f"The files of {text} are not kept here, so its shape is not known: give the folder "
+            "with its config.json, or numbers such as layers=28,hidden=3584,heads=28,..."
+        )
+    return resolve_shape(text, folders)
+
+
+def _model_folders() -> dict[str, Path]:
+    """The bundled and the added models that have a configuration, by name."""
+    data = user_data_folder()
+    folders = {known.name: model_folder(known, data) for known in KNOWN_MODELS}
+    for file in sorted((data / "models").glob("*/config.json")):
+        folders.setdefault(file.parent.name, file.parent)
+    return {
+        name: folder
+        for name, folder in folders.items()
+        if folder is not None and (folder / "config.json").is_file()
+    }
 
 
 def _peaks(device: str | None, measure_host: bool) -> DevicePeaks:

@@ -4,12 +4,19 @@ import io
 import re
 
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 
 from engine.wire.events import CalibrationMeasured, LogEmitted
 from sessions.what_if import gamma_what_if
-from specscope.report import TextReport, figures_table, number, percent, what_if_table
+from specscope.report import (
+    WHAT_IF_NOTE,
+    TextReport,
+    figures_table,
+    number,
+    percent,
+    what_if_table,
+)
 from tests.sessions.scripted import folded
 from tests.support.event_script import EventScript
 
@@ -88,7 +95,7 @@ def test_warnings_and_models_go_to_the_notes() -> None:
     assert "scripted-target" in notes
 
 
-def table_text(table: Table) -> str:
+def table_text(table: Table | Group) -> str:
     console = plain_console()
     console.print(table)
     return console.file.getvalue()  # type: ignore[attr-defined]
@@ -123,6 +130,9 @@ def test_what_another_gamma_would_have_done_marks_the_best() -> None:
     lines = table_text(what_if_table(what_if)).splitlines()
     assert sum("best" in line for line in lines) == 1
     assert any("extrapolated" in line for line in lines)
+    assert any("whole steps" in line and "forwards alone" in line for line in lines)
+    assert lines[-1] == WHAT_IF_NOTE
+    assert len(WHAT_IF_NOTE) <= 80
 
 
 def test_launching_is_told_where_it_was_measured() -> None:

@@ -14,6 +14,14 @@ def test_the_start_page_is_painted_without_torch() -> None:
     assert 0 < started["start_s"] < started["process_s"]
 
 
+def test_a_case_says_nothing_of_what_the_offscreen_platform_cannot_do(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    window_bench._child("start")
+    window_bench._child("feed", "0.2")
+    assert capfd.readouterr().err == ""
+
+
 def test_what_is_fed_arrives_whole() -> None:
     fed = window_bench._child("feed", "0.5")
     assert fed["n_steps_fed"] > 0

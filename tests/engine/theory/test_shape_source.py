@@ -36,6 +36,15 @@ def test_a_folder_and_its_file(tmp_path: Path) -> None:
     assert resolve_shape(str(file)) == model
 
 
+def test_a_folder_by_the_name_it_goes_by(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA_8B), encoding="utf-8")
+    folders = {"mine": tmp_path}
+    model = resolve_shape("mine", folders)
+    assert (model.name, model.shape) == ("mine", PRESETS["llama-3-8b"].shape)
+    with pytest.raises(ValueError, match="No model 'yours': name a known one \\(mine, "):
+        resolve_shape("yours", folders)
+
+
 def test_numbers() -> None:
     shape = resolve_shape(QWEN_7B).shape
     assert shape.n_parameters == 7_620_000_000
@@ -53,7 +62,7 @@ def test_numbers_left_out_are_derived() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("nonsense", "No model 'nonsense': name a preset"),
+        ("nonsense", "No model 'nonsense': name a known one"),
         ("layers=2", "'hidden' is missing"),
         (QWEN_7B + ",colour=1", "unknown 'colour'"),
         (QWEN_7B.replace("3584", "wide"), "hidden=wide is no number"),

@@ -1,6 +1,7 @@
 """``list``, ``show`` and ``session`` on recorded sessions."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from tests.specscope.stored import record
 pytestmark = pytest.mark.usefixtures("data_folder")
 
 
-def invoke(*arguments: str, text: str | None = None) -> Result:
-    return CliRunner(env={"COLUMNS": "140"}).invoke(main, list(arguments), input=text)
+def invoke(*arguments: str, text: str | None = None, columns: int = 140) -> Result:
+    return CliRunner(env={"COLUMNS": str(columns)}).invoke(main, list(arguments), input=text)
 
 
 def test_an_empty_library_says_how_to_fill_it() -> None:
@@ -31,6 +32,33 @@ def test_sessions_are_listed_and_broken_ones_with_their_sentence(data_folder: Pa
     assert "broken" in output
     entries = json.loads(invoke("list", "--json").stdout)["sessions"]
     assert [bool(entry["problem"]) for entry in entries].count(True) == 1
+
+
+@pytest.mark.parametrize("draft", ["ngram", "none", "composite", "small"])
+def test_a_draft_is_named_as_it_is(draft: str) -> None:
+    record(name="one", draft=draft)
+    heading, line = invoke("list").output.splitlines()[:2]
+    named = "scripted-draft" if draft == "small" else draft
+    assert heading.split()[:4] == ["session", "date", "draft", "gamma"]
+    assert line.startswith("one ")
+    assert re.search(rf"-\d\d.* {named} +{0 if draft == 'none' else 2} ", line)
+
+
+def test_a_narrow_list_has_one_line_per_session_with_its_name_whole() -> None:
+    short, _ = record(name="one")
+    lines = invoke("list", columns=80).output.splitlines()
+    assert lines[0].split() == [
+        "session", "date", "draft", "gamma", "tokens", "tokens/s", "acceptance", "ended",
+    ]  # fmt: skip
+    assert lines[1].startswith("one ")
+    assert lines[2].startswith("in ")
+    assert "target" in invoke("list").output.splitlines()[0]
+    name = "[b]" + "n" * 60
+    invoke("session", "rename", str(short), name)
+    for columns in (80, 40):
+        lines = invoke("list", columns=columns).output.splitlines()
+        assert lines[1].split()[0] == name
+        assert lines[2].startswith("in ")
 
 
 def test_show_tells_settings_text_figures_and_what_another_gamma_would_do() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from engine.wire.catalog import KNOWN_MODELS, find_known_model, model_folder
 from specscope.commands.plan import plan
 
 PAIR = ["--target", "llama-3-70b", "--draft", "llama-3-8b"]
@@ -61,6 +62,35 @@ def test_speedup_that_cannot_pay_says_so() -> None:
     assert "nothing is drafted" in run(
         "speedup", "--alpha", "0.8", "--c", "0.1", "--gamma", "0"
     ).stdout  # fmt: skip
+
+
+def test_bundled_models_are_planned_by_their_configuration() -> None:
+    pair = ("--target", "bundled-target", "--draft", "bundled-draft")
+    record = run_json("memory", *pair, "--context", "512")
+    assert (record["target"], record["draft"]) == ("bundled-target", "bundled-draft")
+    for role, name in (("target", "bundled-target"), ("draft", "bundled-draft")):
+        known = find_known_model(name)
+        assert known is not None
+        assert record["components_bytes"][f"{role}_weights"] == 2 * known.n_parameters
+    assert run_json("roofline", *pair, "--device", "h200")["target"] == "bundled-target"
+
+
+def test_an_added_model_is_planned_by_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECSCOPE_DATA_DIR", str(tmp_path))
+    folder = tmp_path / "models" / "mine"
+    folder.mkdir(parents=True)
+    bundled = model_folder(KNOWN_MODELS[0], tmp_path)
+    assert bundled is not None
+    (folder / "config.json").write_bytes((bundled / "config.json").read_bytes())
+    assert run_json("memory", "--target", "mine")["target"] == "mine"
+
+
+def test_a_known_model_that_is_not_here_says_what_to_give() -> None:
+    result = run("memory", "--target", "qwen3-8b")
+    assert result.exit_code == 2
+    assert "The files of qwen3-8b are not kept here" in result.output
 
 
 def test_memory_in_document_mode() -> None:
