@@ -148,6 +148,7 @@ class FrameClock(QObject):
             if n_left <= 0 or (n_left < PANELS_A_FRAME and self._clock() > deadline):
                 break
             self._drawn[name] = _Drawn(self._seen_by(panel, moment), self._frame)
+            panel.is_live = moment.is_live
             make = panel.order(moment, self._state.now)
             is_long = _n_rows(moment) > LONG_ROWS
             digested_at_once = self.analyst.ask(name, make, is_long=is_long)

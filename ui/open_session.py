@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sessions.opening import StoredSession
-from sessions.playhead import Playhead
+from sessions.playhead import Mode, Playhead
 from sessions.recorder_status import RecorderStatus
 from sessions.run_facts import run_facts
 from sessions.session import Session
@@ -37,6 +37,13 @@ class OpenSession:
     @property
     def session(self) -> Session:
         return self.started.session
+
+    def rest_at_last_commit(self) -> None:
+        """Lay the playhead of a recording, or of a run that has ended, where its last step was
+        committed: all was decoded, and the caches still hold it."""
+        steps = self.newest().steps
+        if not self.is_live and self.playhead.mode is Mode.FOLLOWING and len(steps):
+            self.playhead.scrub(int(steps["t_ns"][-1]))
 
     @property
     def share_read(self) -> float | None:

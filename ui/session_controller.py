@@ -171,6 +171,8 @@ class SessionController(QObject):
             except SessionFileError as error:  # damaged from here on; what came before is shown
                 each.problem = str(error)
                 self.problem_told.emit(each.problem)
+        if len(self._sessions) == 1 and waiting and waiting[0].session.is_over:
+            waiting[0].rest_at_last_commit()
         self._finish_live()
         for word in self._desk.news():
             self.problem_told.emit(word)
@@ -239,6 +241,8 @@ class SessionController(QObject):
         self._tell_crash(live)
         if not engine.has_next:
             self._let_engine_go()
+            if len(self._sessions) == 1:
+                live.rest_at_last_commit()
             self._show(first_to_show(self._sessions) or live)
 
     def _tell_crash(self, session: OpenSession) -> None:

@@ -27,6 +27,7 @@ from ui.panels.library import LibraryPanel
 from ui.plain_text import plain_tip, without_mnemonic
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
+from ui.step.in_sight import window_with
 from ui.step.looked_at import sequence_of
 from ui.view_state import ViewState
 
@@ -70,6 +71,8 @@ class Stage(QWidget):
         self.narrowed.hide()
         self._state = state
         state.changed.connect(self._say_narrowed)
+        state.changed.connect(self._bring_into_sight)
+        self._step: int | None = None  # that was last brought into sight
         self.host = QMainWindow()
         self.host.setObjectName("stage")
         self.host.setWindowFlags(Qt.WindowType.Widget)
@@ -133,6 +136,17 @@ class Stage(QWidget):
             self._state.narrow(None)
         else:
             self._state.narrow(sequence_of(moment.snapshot, view))
+
+    def _bring_into_sight(self) -> None:
+        """A step that was selected is looked at in the timeline, too."""
+        view = self._state.now
+        if view.step == self._step:
+            return
+        self._step = view.step
+        if view.step is not None and self._moment is not None:
+            window = window_with(self._moment.newest, view.step, view.window_ns)
+            if window is not None:
+                self._state.look_at(window)
 
     def _say_narrowed(self) -> None:
         only = self._state.now.only_sequence_id

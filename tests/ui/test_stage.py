@@ -11,10 +11,13 @@ from tests.support.scripted_sessions import ScriptedWorkshop, script_of, session
 from ui.layouts import PRESETS, keys_of
 from ui.look import Look
 from ui.moment import Moment, TokenRef
+from ui.open_session import OpenSession
+from ui.plain_text import plain_tip
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
 from ui.stage import Stage
 from ui.view_state import ViewState
+from ui.workshop import Started
 
 
 @pytest.fixture
@@ -112,3 +115,11 @@ def test_no_tab_bar_of_another_layout_stays(stage: Stage, qtbot: QtBot) -> None:
         }
         titles = {d.windowTitle() for d in stage.docks.values() if not d.isHidden()}
         assert shown <= titles, key
+
+
+def test_a_sessions_name_is_shown_as_it_is(stage: Stage) -> None:
+    path = Path("a&b <s>.specscope")
+    session = OpenSession(Started("a&b <s>", session_of(script_of()), path))
+    stage.show_tabs([session], session)
+    assert stage.tabs.tabText(0) == "a&&b <s>"
+    assert stage.tabs.tabToolTip(0) == plain_tip(str(path))

@@ -67,6 +67,7 @@ class Panel(QWidget):
         self._stack.addWidget(self._placeholder)
         self._stack.addWidget(self.content)
         self.digested: Any = None
+        self.is_live = False  # whether an engine speaks: the clock says
         self.build()
         look.changed.connect(self._redress)
 
@@ -108,7 +109,9 @@ class Panel(QWidget):
         """Draw, or say why there is nothing to draw."""
         self.digested = digest
         if digest is None or isinstance(digest, Empty):
-            self._placeholder.setText(self.hint if digest is None else digest.reason)
+            waits = digest is None and self.is_live
+            nothing = f"Waiting for the engine. {self.hint}" if waits else self.hint
+            self._placeholder.setText(nothing if digest is None else digest.reason)
             self._stack.setCurrentWidget(self._placeholder)
             self.noted.emit("")
             return

@@ -1,0 +1,31 @@
+"""A step selected elsewhere is brought into the timeline's sight."""
+
+from sessions.playhead import step_ends
+from tests.support.scripted_sessions import script_of, session_of
+from ui.step.in_sight import STEPS_BESIDE, window_with
+
+SNAPSHOT = session_of(script_of(40)).snapshot()
+ENDS = step_ends(SNAPSHOT)
+
+
+def test_an_early_step_is_shown_with_those_beside_it() -> None:
+    window = window_with(SNAPSHOT, 15, None)
+    assert window == (ENDS[15 - STEPS_BESIDE], ENDS[15 + STEPS_BESIDE])
+
+
+def test_one_of_the_newest_is_in_sight_already() -> None:
+    assert window_with(SNAPSHOT, 38, None) is None
+
+
+def test_a_chosen_window_keeps_its_width() -> None:
+    width = int(ENDS[3] - ENDS[0])
+    window = window_with(SNAPSHOT, 30, (int(ENDS[0]), int(ENDS[3])))
+    assert window is not None
+    low, high = window
+    assert low < ENDS[30] < high
+    assert abs((high - low) - width) <= 1
+    assert window_with(SNAPSHOT, 2, (int(ENDS[0]), int(ENDS[3]))) is None
+
+
+def test_a_step_that_is_none_moves_nothing() -> None:
+    assert window_with(SNAPSHOT, 999, None) is None

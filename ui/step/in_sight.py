@@ -1,0 +1,36 @@
+"""Which part of the timeline shows a step that was selected elsewhere."""
+
+import numpy as np
+
+from sessions.metrics.landmarks import step_moment
+from sessions.playhead import step_ends
+from sessions.snapshot import Snapshot
+
+STEPS_BESIDE = 8
+"""Steps shown before and after it, where the newest were followed."""
+NEWEST_SEEN = 12
+"""Of the newest steps, so many are surely in sight while following."""
+
+
+def window_with(
+    snapshot: Snapshot, step: int, window_ns: tuple[int, int] | None
+) -> tuple[int, int] | None:
+    """Where to look, or None where the step is in sight already (or is none).
+
+    A window that was chosen keeps its width, the step in its middle.
+    """
+    moment = step_moment(snapshot, step)
+    if moment is None:
+        return None
+    if window_ns is not None:
+        low, high = window_ns
+        if low <= moment <= high:
+            return None
+        half = (high - low) // 2
+        return moment - half, moment + half
+    ends = step_ends(snapshot)
+    place = int(np.searchsorted(ends, moment))
+    if place >= len(ends) - NEWEST_SEEN:
+        return None
+    first, last = max(0, place - STEPS_BESIDE), min(len(ends) - 1, place + STEPS_BESIDE)
+    return int(ends[first]), int(ends[last])
