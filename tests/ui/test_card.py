@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from ui.card import CardDock, CardHeader
 from ui.look import Look
 from ui.moment import Moment, View
-from ui.panels.base import Panel
+from ui.panels.base import Empty, Panel
 from ui.view_state import ViewState
 
 
@@ -42,7 +43,7 @@ def test_a_note_that_is_too_long_is_cut_and_whole_in_its_tooltip(qtbot: QtBot) -
     header.show()
     note = "a note of many words " * 9
     header.set_note(note)
-    assert header.note.toolTip() == note
+    assert header.note.toolTip() == f"<p>{note}</p>"
     assert header.sizeHint().width() < 400
     header.set_note("short")
     assert header.note.toolTip() == ""
@@ -75,3 +76,16 @@ def test_an_empty_panel_says_what_it_will_show(qtbot: QtBot) -> None:
     assert panel.is_empty
     panel.show_digest(1)
     assert not panel.is_empty
+
+
+def test_a_note_is_rich_text_whether_or_not_it_holds_a_tag(qtbot: QtBot) -> None:
+    header = CardHeader("Title")
+    qtbot.addWidget(header)
+    assert header.note.textFormat() is Qt.TextFormat.RichText  # "&amp;" alone is an "&"
+
+
+def test_a_placeholder_shows_markup_as_it_is(qtbot: QtBot) -> None:
+    panel = Words(ViewState(), Look("dark"))
+    qtbot.addWidget(panel)
+    panel.show_digest(Empty("the file <s> is not there"))
+    assert panel._placeholder.textFormat() is Qt.TextFormat.PlainText

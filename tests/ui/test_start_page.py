@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from sessions.library import LibraryEntry
 from ui.look import Look
-from ui.start_page import StartPage
+from ui.start_page import StartPage, _Line
 
 
 def page_of(qtbot: QtBot) -> StartPage:
@@ -47,4 +48,10 @@ def test_broken_sessions_are_left_out_and_an_empty_library_says_so(qtbot: QtBot)
 def test_the_machine_is_told_as_text(qtbot: QtBot) -> None:
     page = page_of(qtbot)
     page.show_machine([("GPU", "<b>none</b>")])
-    assert "&lt;b>none" in page._machine.text()
+    assert "&lt;b&gt;none" in page._machine.text()
+
+
+def test_a_sessions_name_is_shown_as_it_is(qtbot: QtBot) -> None:
+    line = _Line("<b>bold</b> & more", "now")
+    qtbot.addWidget(line)
+    assert line._name.textFormat() is Qt.TextFormat.PlainText

@@ -84,13 +84,13 @@ class RunDialog(QDialog):
     def order(self) -> RunOrder:
         """What the fields say. Raises ConfigError, with a sentence."""
         drafts = self.drafts.chosen
+        for name in (self.target.value, *drafts):
+            if problem := path_problem(name):
+                raise ConfigError(problem)
         if not drafts:
             raise ConfigError("No draft is chosen: tick one, or none for plain decoding.")
         if len(drafts) > MAX_DRAFTS:
             raise ConfigError(f"{len(drafts)} drafts are chosen: compare at most {MAX_DRAFTS}.")
-        for name in (self.target.value, *drafts):
-            if problem := path_problem(name):
-                raise ConfigError(problem)
         prompts = self.prompts.chosen()
         common = {"target": self.target.value, **self.settings.values()}
         configs = tuple(RunConfig(draft=draft, **common) for draft in drafts)

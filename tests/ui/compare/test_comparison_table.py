@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from ui.compare.comparison_rows import Cell, Row
 from ui.compare.comparison_table import ComparisonTable
 from ui.look import Look
+from ui.plain_text import plain_tip
 from ui.theme import DARK
 
 ROWS = (
@@ -68,3 +69,9 @@ def test_it_is_copied_as_a_spreadsheet_takes_it(table: ComparisonTable, qtbot: Q
     assert QGuiApplication.clipboard().text().splitlines() == [
         "\tplain\tfast", "tokens/s\t10\t▲ 20", "alpha\tn/a\t0.8",
     ]  # fmt: skip
+
+
+def test_a_headings_tooltip_says_the_name_as_it_is(table: ComparisonTable) -> None:
+    table.show_rows(("a & <b>", "fast"), ROWS)
+    horizontal, role = Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
+    assert table.model_.headerData(1, horizontal, role) == plain_tip("a & <b>")

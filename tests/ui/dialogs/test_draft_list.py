@@ -1,5 +1,6 @@
 """The drafts: ticked, refused with the reason, added by hand."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -49,3 +50,32 @@ def test_what_was_ticked_stays_so_for_another_target(qtbot: QtBot) -> None:
     drafts.choose(["model", "ngram"])
     drafts.offer_for("b")
     assert drafts.chosen == ("ngram",)
+
+
+def test_names_and_refusals_are_shown_as_they_are(qtbot: QtBot) -> None:
+    said = "id 0 is '<s>' in the target"
+    drafts = DraftList(lambda _: [OfferedDraft(name="a&b", words="", refusal=said)], Look("dark"))
+    qtbot.addWidget(drafts)
+    drafts.offer_for("a")
+    assert drafts._boxes["a&b"].text() == "a&&b"
+    (label,) = drafts.findChildren(QLabel)
+    assert label.text() == said
+    assert label.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_nothing_is_asked_about_a_target_that_can_be_no_path(qtbot: QtBot) -> None:
+    asked: list[str] = []
+
+    def hear(target: str) -> list[OfferedDraft]:
+        asked.append(target)
+        return offer(target)
+
+    drafts = DraftList(hear, Look("dark"))
+    qtbot.addWidget(drafts)
+    drafts.offer_for("a")
+    drafts.offer_for("~nosuchuser/model")
+    drafts.offer_for("n" * 300)
+    assert asked == ["a"]
+    assert drafts.chosen == ()
+    drafts.offer_for("a")
+    assert drafts.chosen == ("model",)

@@ -8,8 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from sessions.export import EXPORTERS
 from sessions.export.options import StepRange, TimeRange
@@ -26,14 +29,14 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")  # offscreen, for e
 
 
 @pytest.fixture
-def dialog(tmp_path: Path, qtbot: QtBot) -> Iterator[ExportDialog]:
+def dialog(tmp_path: Path, qapp: object) -> Iterator[ExportDialog]:
     session = record(tmp_path / "a.specscope", script(10))
     dialog = ExportDialog(session, Look("dark"), window_ns=WINDOW_NS)
-    qtbot.addWidget(dialog)
     dialog.file.setText(str(tmp_path / "out.sqlite"))
     dialog.show()
     yield dialog
-    dialog.done(0)
+    if isValid(dialog):  # it is gone as soon as it is closed
+        dialog.done(0)
 
 
 def run_out(dialog: ExportDialog) -> None:
@@ -109,6 +112,9 @@ def test_a_file_that_cannot_be_is_said_before(dialog: ExportDialog, tmp_path: Pa
         ("", "Name a file"),
         (str(tmp_path / "no" / "a.csv"), "no folder"),
         (str(tmp_path), "is a folder"),
+        ("~nosuchuser/a.csv", "home folder"),
+        (str(tmp_path / ("n" * 300)), "too long"),
+        ("/", "is a folder"),
     ):
         dialog.file.setText(text)
         assert not dialog.start.isEnabled()
@@ -160,3 +166,22 @@ def test_cancelled_on_the_way(
     dialog.done(0)  # closing it ends the export, too
     assert not dialog.is_running
     assert os.listdir(tmp_path) == ["a.specscope"]
+
+
+def test_another_format_does_no_harm_to_what_can_be_no_path(dialog: ExportDialog) -> None:
+    for text in ("~nosuchuser", "/", "n" * 300):
+        dialog.file.setText(text)
+        dialog.formats.buttons["csv"].setChecked(True)
+        dialog.formats.buttons["nvtxt"].setChecked(True)
+        assert not dialog.start.isEnabled()
+
+
+def test_return_in_a_field_exports_and_it_is_gone_when_it_is_closed(dialog: ExportDialog) -> None:
+    assert [b.text() for b in dialog.findChildren(QPushButton) if b.isDefault()] == ["Export"]
+    dialog.file.setFocus()
+    QTest.keyClick(dialog.file, Qt.Key.Key_Return)
+    run_out(dialog)
+    assert dialog.words.text().startswith("Written")
+    dialog.close()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not isValid(dialog)

@@ -66,3 +66,13 @@ def test_lines_are_copied(qtbot: QtBot) -> None:
     actions[-1].trigger()
     assert QGuiApplication.clipboard().text().startswith("ncu ")
     assert len(actions) == 8
+
+
+@pytest.mark.usefixtures("_with_nsys")
+@pytest.mark.parametrize("text", ["~nosuchuser/report", "n" * 300, "n" * 250, "/"])
+def test_a_report_that_can_be_no_path_is_said(qtbot: QtBot, text: str) -> None:
+    box = box_of(qtbot)
+    box.capture.setChecked(True)
+    box.report.setText(text)
+    with pytest.raises(ConfigError):
+        box.chosen(["a"])

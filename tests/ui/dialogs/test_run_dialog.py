@@ -1,12 +1,16 @@
 """The run dialog: orders, sentences, and what is remembered."""
 
 import pytest
-from PySide6.QtWidgets import QDialog
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QPushButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from engine.wire.config import ConfigError
 from tests.support.scripted_sessions import ScriptedWorkshop
 from ui.dialogs.run_dialog import RunDialog
+from ui.dialogs.target_box import TargetBox
 from ui.look import Look
 from ui.run_order import RunOrder
 
@@ -90,3 +94,62 @@ def test_what_was_remembered_wrongly_does_no_harm(
     qtbot: QtBot, remembered: dict[str, object]
 ) -> None:
     assert dialog_of(qtbot, **remembered).order().configs[0].block_size == 16
+
+
+def dialog_at_the_keyboard(qtbot: QtBot) -> tuple[RunDialog, list[RunOrder]]:
+    """With what it orders. It is gone as soon as it is closed."""
+    dialog = RunDialog(ScriptedWorkshop(), Look("dark"), {})
+    told: list[RunOrder] = []
+    dialog.ordered.connect(lambda order, _: told.append(order))
+    dialog.show()
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    return dialog, told
+
+
+def test_return_runs_from_any_field(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(TargetBox, "_browse", lambda *_: asked.append(True))
+    dialog, told = dialog_at_the_keyboard(qtbot)
+    dialog.name.setFocus()
+    QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+    assert asked == []
+    assert len(told) == 1
+
+
+def test_return_in_the_drafts_field_adds_and_does_not_run(qtbot: QtBot) -> None:
+    dialog, told = dialog_at_the_keyboard(qtbot)
+    dialog.drafts.other.setFocus()
+    dialog.drafts.other.setText("/models/mine")
+    QTest.keyClick(dialog.drafts.other, Qt.Key.Key_Return)
+    assert "/models/mine" in dialog.drafts.chosen
+    assert told == []
+    dialog.reject()
+
+
+def test_return_on_another_button_presses_that_one(qtbot: QtBot) -> None:
+    dialog, told = dialog_at_the_keyboard(qtbot)
+    (cancel,) = [b for b in dialog.findChildren(QPushButton) if "Cancel" in b.text()]
+    cancel.setFocus()
+    QTest.keyClick(cancel, Qt.Key.Key_Return)
+    assert not isValid(dialog) or not dialog.isVisible()
+    assert told == []
+
+
+@pytest.mark.parametrize("name", ["~nosuchuser/model", "n" * 300])
+def test_a_target_or_draft_that_can_be_no_path_is_said(qtbot: QtBot, name: str) -> None:
+    dialog = dialog_of(qtbot)
+    dialog.drafts.choose(["ngram", name])
+    assert name[:20] in dialog.problem.text()
+    dialog = dialog_of(qtbot)
+    dialog.target.choose(name)
+    assert name[:20] in dialog.problem.text()
+    assert not dialog.run_button.isEnabled()
+    assert dialog.problem.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_it_is_gone_when_it_is_closed(qtbot: QtBot) -> None:
+    dialog, _ = dialog_at_the_keyboard(qtbot)
+    dialog.reject()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not isValid(dialog)

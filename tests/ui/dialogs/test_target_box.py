@@ -1,5 +1,6 @@
 """The target: a known name, or any other."""
 
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from ui.dialogs.target_box import TargetBox
@@ -22,3 +23,11 @@ def test_what_a_model_is_is_said_in_words(qtbot: QtBot) -> None:
     box.choose(" some/folder ")
     assert box.value == "some/folder"
     assert told == ["far", "some/folder"]
+
+
+def test_what_can_be_no_path_is_said(qtbot: QtBot) -> None:
+    box = TargetBox(MODELS)
+    qtbot.addWidget(box)
+    box.choose("~nosuchuser/model")
+    assert "home folder" in box.words.text()
+    assert box.words.textFormat() is Qt.TextFormat.PlainText

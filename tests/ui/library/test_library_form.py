@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from ui.library.library_form import LibraryForm
@@ -74,3 +75,7 @@ def test_reading_the_list_again_leaves_what_is_being_written(form: LibraryForm) 
     form.show_row(row(tags=("new",), notes="written elsewhere"))
     assert form.notes.toPlainText() == "half a sen"
     assert form.tags.text() == "new"  # untouched: follows
+
+
+def test_facts_are_shown_as_they_are(form: LibraryForm) -> None:
+    assert form._facts.textFormat() is Qt.TextFormat.PlainText

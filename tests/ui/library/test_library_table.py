@@ -10,6 +10,7 @@ from tests.ui.library.test_library_form import row
 from ui.library.library_rows import HEADINGS, Column
 from ui.library.library_table import LibraryTable
 from ui.look import Look
+from ui.plain_text import plain_tip
 from ui.theme import DARK
 
 
@@ -55,7 +56,7 @@ def test_headings_and_looks(table: LibraryTable) -> None:
     assert index.data() == "⚠ a"
     assert index.data(Qt.ItemDataRole.EditRole) == "a"
     assert index.data(Qt.ItemDataRole.ForegroundRole).name().upper() == DARK.rejected
-    assert index.data(Qt.ItemDataRole.ToolTipRole) == "Broken."
+    assert index.data(Qt.ItemDataRole.ToolTipRole) == plain_tip("Broken.")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """What all plots have in common: cross-hair, copying, zoom, clicks."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QToolTip
 from pytestqt.qtbot import QtBot
 
 from ui.plots.plot import Plot
@@ -106,3 +109,28 @@ def test_the_theme_is_taken(plot: Plot) -> None:
 def test_the_menu_offers_all_of_it(plot: Plot) -> None:
     texts = [action.text() for action in plot.context_menu().actions()]
     assert texts == ["Copy as image", "Copy as CSV", "Save image…", "Save CSV…", "Show all"]
+
+
+def test_a_file_that_cannot_be_written_is_said(
+    plot: Plot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, text, _plot: told.append(text))
+    for name, save in (("v.csv", plot.save_csv), ("v.png", plot.save_image)):
+        path = str(tmp_path / "no such folder" / name)
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, path=path: (path, ""))
+        save()
+        assert "was not saved" in told[-1]
+    assert len(told) == 2
+
+
+def test_values_are_saved(plot: Plot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "v.csv"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    plot.set_columns({"step": [1]})
+    plot.save_csv()
+    assert path.read_bytes() == b"step\n1\n"
+
+
+def test_it_is_named_by_its_axes(plot: Plot) -> None:
+    assert plot.accessibleName() == "tokens over step"
