@@ -31,8 +31,8 @@ def share_keys(window: QWidget) -> None:
     """Let the widgets of ``window`` have the keys they know before its shortcuts take them, and
     let Return press the button that has the keyboard.
 
-    A widget of one's own says what it knows by ``own_keys``, a set of keys, and that letters
-    search it by ``is_searched_by_letters``."""
+    A widget of one's own says what it knows by ``own_keys``, a set of keys of its own and of
+    what it holds, and that letters search it by ``is_searched_by_letters``."""
     window.installEventFilter(_KeySharing(window))
 
 
@@ -66,8 +66,11 @@ def is_of(widget: QWidget, event: QKeyEvent) -> bool:
         return True
     if _modifiers(event) != Qt.KeyboardModifier.NoModifier:
         return False
-    if event.key() in getattr(widget, "own_keys", ()):
-        return True
+    around: QWidget | None = widget
+    while around is not None:
+        if event.key() in getattr(around, "own_keys", ()):
+            return True
+        around = around.parentWidget()
     return any(isinstance(widget, kind) and event.key() in keys for kind, keys in _OWN)
 
 

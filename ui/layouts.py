@@ -133,6 +133,7 @@ def _show_tabs(window: QMainWindow) -> None:
             groups.add(frozenset(each.windowTitle() for each in (dock, *others)))
     for bar in window.findChildren(QTabBar):
         if bar.parent() is window:
+            bar.setAccessibleName("Cards")
             titles = [bar.tabText(place) for place in range(bar.count())]
             bar.setVisible(len(titles) > 1 and frozenset(titles) in groups)
 

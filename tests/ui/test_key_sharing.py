@@ -13,6 +13,7 @@ from sessions.playhead import Mode
 from tests.ui.library.test_library_form import row
 from tests.ui.test_main_window import Driven
 from ui.panels.library import LibraryPanel
+from ui.panels.timeline import TimelinePanel
 from ui.panels.token_stream import TokensPanel
 from ui.plots.block_grid import BlockGrid
 from ui.plots.plot import Plot
@@ -170,3 +171,12 @@ def test_pictures_have_names(driven: Driven) -> None:
     assert transport.slider.accessibleName()
     assert transport.speed.accessibleName()
     assert driven.window.stage.tabs.accessibleName()
+
+
+def test_a_card_knows_keys_for_what_it_holds(driven: Driven) -> None:
+    in_layout(driven, "watch")
+    panel = driven.window.stage.docks["timeline"].panel
+    assert isinstance(panel, TimelinePanel)
+    driven.window.state.look_at((1, 2))
+    press(panel.plots[0], Key.Key_End)
+    assert driven.window.state.now.window_ns is None

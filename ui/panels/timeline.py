@@ -220,6 +220,8 @@ class TimelinePanel(Panel):
             if step is not None:
                 self.state.select_step(step)
 
+    own_keys = frozenset({Qt.Key.Key_End})  # while the keyboard is in the card
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_End:
             self._follow()

@@ -12,6 +12,7 @@ from ui.bars.sequence_bar import SequenceBar
 from ui.icons import icon
 from ui.moment import Moment, TokenRef, View
 from ui.panels.base import Empty, Panel
+from ui.plain_text import plain_label, plain_tip
 from ui.plots.paired_bars import PairedBars
 from ui.step.figure_table import HEADS, FigureTable
 from ui.step.step_digest import StepDigest, step_digest
@@ -47,7 +48,7 @@ class StepPanel(Panel):
         self.before_button = _button("", "The step before", self._go_before)
         self.behind_button = _button("", "The step behind", self._go_behind)
         self.newest_button = _button("", "Follow the newest step", self._go_newest)
-        self.heading = QLabel()
+        self.heading = plain_label()
         self.heading.setFont(interface_font(CAPTION))
         self.heading.setMinimumWidth(1)
         self.bar = SequenceBar(has_tabs=False)
@@ -79,7 +80,7 @@ class StepPanel(Panel):
         return step_digest(moment.snapshot, view)
 
     def draw(self, digest: StepDigest) -> None:
-        self.heading.setToolTip(digest.heading)
+        self.heading.setToolTip(plain_tip(digest.heading))
         self.before_button.setEnabled(digest.before is not None)
         self.behind_button.setEnabled(digest.behind is not None)
         self.bar.setVisible(len(digest.sequences) > 1)

@@ -201,3 +201,7 @@ def test_another_theme_redraws(panel: TokensPanel, look: Look):
     assert view.theme.name == "light"
     assert view.viewport().grab().toImage() != before
     assert view.item_at(QPointF(view.rect_of(1).center())) == 1
+
+
+def test_a_sequences_name_is_shown_as_it_is(panel: TokensPanel):
+    assert panel.columns[0].name.textFormat() is Qt.TextFormat.PlainText
