@@ -48,7 +48,7 @@ def make_window(
 def run_window(paths: Sequence[Path] = ()) -> int:
     """Show the window until it is closed; returns the exit code."""
     application = make_application()
-    qInstallMessageHandler(_say_qt_message)
+    qInstallMessageHandler(say_qt_message)
     window = make_window()
     sys.excepthook = _told_in(window)
     notifier = _end_on_signals(window)
@@ -92,6 +92,6 @@ def _end_on_signals(window: MainWindow) -> QSocketNotifier:
     return notifier
 
 
-def _say_qt_message(kind: QtMsgType, _context: object, message: str) -> None:
+def say_qt_message(kind: QtMsgType, _context: object, message: str) -> None:
     if "propagateSizeHints" not in message:  # the offscreen platform says so of every window
         sys.stderr.write(f"Qt {kind.name}: {message}\n")

@@ -312,9 +312,9 @@ def _application() -> Any:
     """The window's own, silent about what the offscreen platform says of every window."""
     from PySide6.QtCore import qInstallMessageHandler
 
-    from specscope.app import _say_qt_message, make_application
+    from specscope.app import say_qt_message, make_application
 
-    qInstallMessageHandler(_say_qt_message)
+    qInstallMessageHandler(say_qt_message)
     return make_application()
 
 

@@ -1,0 +1,49 @@
+"""Sessions beside each other: the baseline first, the shown one always among them."""
+
+import msgspec
+
+from engine.wire.config import RunConfig
+from tests.support.scripted_sessions import script_of, session_of
+from ui.open_session import OpenSession
+from ui.side_by_side import MAX_SIDE_BY_SIDE, baseline_of, first_to_show, side_by_side
+from ui.workshop import Started
+
+
+def opened(name: str, *, draft: str = "bundled-draft", n_steps: int = 5) -> OpenSession:
+    script = script_of(n_steps)
+    config = msgspec.json.encode(RunConfig(draft=draft)).decode()
+    first = msgspec.structs.replace(script.events[0], config_json=config)  # type: ignore[type-var]
+    script.events[0] = first
+    session = OpenSession(Started(name, session_of(script), None))
+    session.playhead.advance(0, session.end_ns)
+    return session
+
+
+def test_one_alone_stands_beside_nothing() -> None:
+    one = opened("a")
+    assert side_by_side(one, [one]) == ()
+    assert first_to_show([one]) is None
+    assert baseline_of(one, [one]) is None
+
+
+def test_the_baseline_is_first_and_measured_against() -> None:
+    one, plain, other = opened("a"), opened("plain", draft="none"), opened("b")
+    sessions = [one, plain, other]
+    assert [each.name for each in side_by_side(one, sessions)] == ["plain", "a", "b"]
+    assert first_to_show([plain, one]) is one
+    assert baseline_of(one, sessions) is plain.newest()
+    assert baseline_of(plain, sessions) is None
+
+
+def test_the_shown_one_is_always_among_them() -> None:
+    sessions = [opened(str(number)) for number in range(6)]
+    names = [each.name for each in side_by_side(sessions[5], sessions)]
+    assert len(names) == MAX_SIDE_BY_SIDE
+    assert "5" in names
+
+
+def test_each_is_as_far_from_its_beginning_as_the_shown_one() -> None:
+    one, other = opened("a", n_steps=9), opened("b", n_steps=9)
+    one.playhead.scrub(one.begin_ns + 30_000_000)
+    moments = [each.snapshot.t_ns for each in side_by_side(one, [one, other])]
+    assert moments == [one.begin_ns + 30_000_000, other.begin_ns + 30_000_000]
