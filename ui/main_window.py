@@ -249,6 +249,7 @@ class MainWindow(QMainWindow):
         self.clock.ticked.connect(self._ticked)
         self.state.evidence_wanted.connect(self.show_panel)
         self.run_bar.run_wanted.connect(self.run_dialog)
+        self.run_bar.said.connect(self.say)
         start.example_wanted.connect(self.open_example)
         start.kind_wanted.connect(self.run_kind)
         start.prompt_wanted.connect(self.run_prompt)

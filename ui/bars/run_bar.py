@@ -20,7 +20,15 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from engine.wire.commands import Pause, RecordKernels, Resume, SetGamma, SetSampling, StepOnce
+from engine.wire.commands import (
+    Command,
+    Pause,
+    RecordKernels,
+    Resume,
+    SetGamma,
+    SetSampling,
+    StepOnce,
+)
 from engine.wire.config import MAX_GAMMA
 from engine.wire.events import EngineState
 from sessions.recorder_status import RecorderState
@@ -43,6 +51,7 @@ _MAX_NAME = 26
 class RunBar(QWidget):
     """The bar over the tiles."""
 
+    said = Signal(str)
     run_wanted = Signal()
     """The run dialog is to open."""
 
@@ -98,14 +107,17 @@ class RunBar(QWidget):
     def toggle_engine(self) -> None:
         """Pause the engine, or let it go on."""
         state = self._controller.engine_state()[0]
-        self._controller.send(Resume() if state is EngineState.PAUSED else Pause())
+        self._tell(Resume() if state is EngineState.PAUSED else Pause())
 
     def step_engine(self) -> None:
-        self._controller.send(StepOnce())
+        if self._controller.engine_state()[0] is not EngineState.PAUSED:
+            self.said.emit("Only a paused engine steps: F8 pauses it.")
+            return
+        self._tell(StepOnce())
 
     def record_kernels(self) -> None:
         """Record the kernels of the next step; on a CPU, the operators."""
-        self._controller.send(RecordKernels(n_steps=1))
+        self._tell(RecordKernels(n_steps=1))
 
     def stop(self) -> None:
         self._controller.stop()
@@ -162,6 +174,12 @@ class RunBar(QWidget):
             chip.setEnabled(state in (EngineState.RUNNING, EngineState.PAUSED, EngineState.READY))
 
     # --- inside ----------------------------------------------------------------------------------
+
+    def _tell(self, command: Command) -> None:
+        if self._controller.live is None:
+            self.said.emit("No engine is at work: Ctrl+R starts one.")
+            return
+        self._controller.send(command)
 
     def _run_or_stop(self) -> None:
         if self._controller.is_running:

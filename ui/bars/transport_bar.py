@@ -29,6 +29,7 @@ from ui.view_state import ViewState
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
 _POSITIONS = 100_000  # of the slider
+_NEAR_NS = 1_000_000  # a bookmark so near is the one that is meant
 _FRAMES_PER_TEXT = 6  # numbers change at 5 Hz
 
 
@@ -198,7 +199,7 @@ class TransportBar(QWidget):
         if shown is None:
             return
         t_ns = shown.playhead.t_ns
-        near = [mark for mark in shown.bookmarks if abs(mark - t_ns) < 1_000_000]
+        near = [mark for mark in shown.bookmarks if abs(mark - t_ns) < _NEAR_NS]
         shown.bookmarks = sorted(set(shown.bookmarks) ^ set(near or [t_ns]))
         self.bookmarked.emit()
         self.said.emit("Bookmark lifted." if near else "Bookmarked.")
@@ -239,6 +240,8 @@ class TransportBar(QWidget):
         if marks != self.slider.marks:
             self.slider.marks = marks
             self.slider.update()
+        is_marked = any(abs(mark - shown.playhead.t_ns) < _NEAR_NS for mark in shown.bookmarks)
+        self._set_icon("bookmark", "bookmark-set" if is_marked else "bookmark")
         mode = shown.playhead.mode
         self.follow.setChecked(mode is Mode.FOLLOWING)
         self._set_icon("play", "pause" if mode is Mode.PLAYING else "play")

@@ -51,12 +51,12 @@ class SettingsBox(QWidget):
         self._add("block_size", "KV block, slots", _choice([str(size) for size in BLOCK_SIZES]))
         self._add("allocation", "KV memory", _choice(ALLOCATIONS))
         self._add("device", "device", _choice(["auto", "cpu", "cuda"], is_editable=True))
-        self._add("dtype", "numbers", _choice(DTYPES))
+        self._add("dtype", "dtype", _choice(DTYPES))
         self._add("weights", "weights", _choice(WEIGHTS))
         self._add("kernels_every", "kernels of every n-th step", _whole(0, 1_000_000, "none"))
         self._add("chat", "", QCheckBox("chat template"))
         self._add("graphs", "", QCheckBox("CUDA graphs"))
-        self._add("calibrate", "", QCheckBox("time forwards first"))
+        self._add("calibrate", "", QCheckBox("calibrate first"))
         self._fields["chat"].setToolTip("Wrap each prompt in the model's own template")
         self._fields["graphs"].setToolTip(
             "On a GPU: capture the draft loop and the verification; off is eager"

@@ -135,3 +135,16 @@ def test_a_long_recording_says_how_far_it_is(
     bar.tick()
     assert bar.bar.state.text() == ""
     assert bar.bar.progress.isHidden()
+
+
+def test_keys_of_the_engine_are_answered_when_there_is_none(bar: Bar) -> None:
+    said: list[str] = []
+    bar.bar.said.connect(said.append)
+    bar.bar.toggle_engine()
+    bar.bar.step_engine()
+    bar.bar.record_kernels()
+    assert ["Ctrl+R" in word or "F8" in word for word in said] == [True] * 3
+    bar.run()
+    bar.bar.step_engine()
+    assert "Only a paused engine steps" in said[-1]
+    assert bar.sent == []
