@@ -36,6 +36,7 @@ from sessions.run_facts import RunFacts, run_facts
 from ui.icons import icon
 from ui.look import Look
 from ui.moment import Moment
+from ui.plain_text import plain_tip
 from ui.session_controller import SessionController
 
 _STATE_WORDS = {
@@ -350,4 +351,4 @@ def _set_chip(chip: QLabel, name: str, value: str) -> None:
     escaped = html.escape(cut)
     chip.setText(f"{name} <b>{escaped}</b>" if name else escaped)
     tip = chip.property("tip") or ""
-    chip.setToolTip(html.escape(f"{tip}\n{value}" if cut != value else tip))
+    chip.setToolTip(plain_tip(f"{tip}\n{value}" if cut != value else tip))
