@@ -133,8 +133,10 @@ class DecodeLoop:
             ForwardRow(plan.sequence.sequence_id, [plan.sequence.token_ids[-1], *draft.token_ids])
             for plan, draft in zip(plans, drafts, strict=True)
         ]
-        width = max(len(row.token_ids) for row in rows)
+        width = max([len(row.token_ids) for row in rows])
         logits = self._target.forward(rows, n_logits=width, span_name=VERIFY)
+        if len(rows) == 1:
+            return [logits[0]]
         return [
             logits[index, width - len(row.token_ids) :] for index, row in enumerate(rows)
         ]  # rows are padded on the left

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from engine.drafters.base import Draft
-from engine.sampling import raw_readings
+from engine.sampling import raw_confidences, raw_readings
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,14 @@ def read(draft: Draft, target_logits: torch.Tensor, *, n_accepted: int) -> Readi
     """
     n_drafted = len(draft)
     # The last row's token does not matter: only its entropy is kept.
-    rows, token_ids = target_logits, [*draft.token_ids, 0]
-    if draft.logits is not None:  # of the draft's rows only the confidence is wanted
-        rows, token_ids = torch.cat((rows, *draft.logits)), [*token_ids, *draft.token_ids]
-    readings = raw_readings(rows, token_ids, n_entropies=n_drafted + 1)
-    confidences = readings.confidences
+    readings = raw_readings(target_logits, [*draft.token_ids, 0])
     return Readings(
         draft_confidences=(
             (1.0,) * n_drafted  # looked up, not guessed
             if draft.logits is None
-            else tuple(confidences[n_drafted + 1 :])
+            else tuple(raw_confidences(draft.logits, draft.token_ids))
         ),
-        target_confidences=tuple(confidences[:n_drafted]),
+        target_confidences=tuple(readings.confidences[:n_drafted]),
         target_entropies=tuple(readings.entropies[:n_drafted]),
         extra_entropy=readings.entropies[n_accepted],
     )

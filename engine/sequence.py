@@ -9,6 +9,8 @@ from engine.models.base import Tokenizer
 from engine.text import TextStream
 from engine.wire.events import FinishReason, Origin
 
+_N_AHEAD = 128  # random numbers drawn at once: asking for a few takes as long as for these
+
 
 @dataclass(frozen=True)
 class StopRules:
@@ -70,6 +72,8 @@ class Sequence:
         self._tail = ""  # the end of the output, long enough to complete a stop string
         self._n_tail = max((len(stop) for stop in rules.stop_strings), default=1) - 1
         self._generator = torch.Generator().manual_seed(seed)
+        self._numbers: list[float] = []  # drawn and not used yet
+        self._n_used = 0
 
     @property
     def n_output(self) -> int:
@@ -92,9 +96,14 @@ class Sequence:
         return max(0, min(length_room, context_room))
 
     def draw_uniforms(self, gamma: int) -> StepUniforms:
-        numbers: list[float] = torch.rand(
-            2 * gamma + 1, generator=self._generator, dtype=torch.float64
-        ).tolist()
+        first = self._n_used
+        if first + 2 * gamma + 1 > len(self._numbers):
+            drawn = torch.rand(
+                2 * gamma + 1 + _N_AHEAD, generator=self._generator, dtype=torch.float64
+            )
+            self._numbers, first = self._numbers[first:] + drawn.tolist(), 0
+        self._n_used = first + 2 * gamma + 1
+        numbers = self._numbers[first : self._n_used]
         return StepUniforms(numbers[:gamma], numbers[gamma : 2 * gamma], numbers[-1])
 
     def commit(self, token_ids: Items[int], origins: Items[Origin]) -> Commit:

@@ -37,7 +37,7 @@ class StepSpeaker:
                     gamma=plan.gamma,
                     token_ids=tuple(draft.token_ids),
                     token_texts=self._texts.of(draft.token_ids),
-                    draft_probs=tuple(min(1.0, prob) for prob in draft.token_probs()),
+                    draft_probs=tuple([min(1.0, prob) for prob in draft.token_probs()]),
                     drafter=draft.drafter,
                     reason=f"{plan.reason}; {draft.note}" if draft.note else plan.reason,
                     gamma_alpha=plan.alpha,

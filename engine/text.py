@@ -20,7 +20,8 @@ class TokenTexts:
         return text
 
     def of(self, token_ids: list[int] | tuple[int, ...]) -> tuple[str, ...]:
-        return tuple(self[token_id] for token_id in token_ids)
+        texts = self._texts
+        return tuple([texts.get(token_id) or self[token_id] for token_id in token_ids])
 
 
 def _readable(token_bytes: bytes) -> str:

@@ -79,8 +79,8 @@ class DraftModelDrafter:
         ]
         while active := [each for each in growing if not each.is_done]:
             rows = [ForwardRow(g.request.sequence.sequence_id, g.pending) for g in active]
-            logits = self._runner.forward(rows, n_logits=1, span_name=DRAFT_FORWARD)[:, -1]
-            self._extend(active, logits, params)
+            logits = self._runner.forward(rows, n_logits=1, span_name=DRAFT_FORWARD)
+            self._extend(active, logits.squeeze(1), params)
         return [self._finish(each) for each in growing]
 
     def settle(self, sequence: Sequence, *, step: int) -> None:
@@ -114,7 +114,7 @@ class DraftModelDrafter:
             each.token_ids.append(token_id)
             if sampled.probs is not None:
                 each.probs.append(sampled.probs[index])
-            each.logits.append(logits[index : index + 1])
+            each.logits.append(logits if len(active) == 1 else logits[index : index + 1])
             each.pending = [token_id]
 
     def _finish(self, each: _Growing) -> Draft:

@@ -24,8 +24,11 @@ class CausalSteps:
             if width * strip[0] <= _MOST_CELLS:
                 self._strips[width] = strip
         n_columns, mask, bias = strip
-        first = n_columns - start
-        return mask[..., first:], None if bias is None else bias[..., first:]
+        first, n_seen = n_columns - start, start + width
+        return (
+            mask.narrow(3, first, n_seen),
+            None if bias is None else bias.narrow(3, first, n_seen),
+        )
 
     def _make(self, start: int, width: int) -> tuple[int, torch.Tensor, torch.Tensor | None]:
         """A strip for up to ``n_columns`` tokens of context."""

@@ -24,6 +24,8 @@ class PagedCache(SlotCache):
     def reserve(self, sequence_id: int, n_positions: int) -> bool:
         table = self._tables[sequence_id]
         n_missing = table.n_missing(n_positions)
+        if not n_missing:
+            return True
         if n_missing > self.pool.n_free:
             return False
         table.extend(
@@ -32,4 +34,6 @@ class PagedCache(SlotCache):
         return True
 
     def _give_back(self, sequence_id: int, table: BlockTable) -> None:
-        self.pool.free(sequence_id, table.drop(blocks_for(table.length, self.block_size)))
+        n_kept = blocks_for(table.length, self.block_size)
+        if n_kept < len(table.blocks):
+            self.pool.free(sequence_id, table.drop(n_kept))

@@ -19,6 +19,7 @@ from engine.models.base import ForwardBatch
 from engine.wire.events import Event, KvAdvanced, Role
 
 _ALIGNMENT = 64
+_MOST_POSITIONS = 8192  # views of one position that are kept
 _NARROW = 16  # tokens of one sequence that a step runs at most, by and large
 
 
@@ -64,9 +65,11 @@ class SlotCache(ABC):
         self.bytes_per_block = bytes_per_slot * block_size
         self.total_bytes = bytes_per_slot * (self._scratch + 1)
         self._counting = torch.arange(self._scratch + 1, device=device)[None]  # positions, [1, n]
+        self._single_positions: dict[int, torch.Tensor] = {}
         self._steps = CausalSteps(dtype, device)
         self._newest = np.zeros((1, _NARROW), dtype=np.int64)  # the tokens of a narrow forward
-        self._newest_ids = torch.from_numpy(self._newest)
+        newest_ids = torch.from_numpy(self._newest)
+        self._newest_ids = [newest_ids[:, :width] for width in range(_NARROW + 1)]
 
     # --- lengths and blocks
     # ------------------------------------------------------------------------
@@ -202,7 +205,7 @@ class SlotCache(ABC):
         table.length = length
         return ForwardBatch(
             token_ids=self._token_ids(row, device),
-            positions=self._counting[:, start:length],
+            positions=self._positions(start, width),
             write_slots=write_slots,
             context_slots=context_slots,
             mask=mask,
@@ -212,14 +215,28 @@ class SlotCache(ABC):
             bias=bias,
         )
 
+    def _positions(self, start: int, width: int) -> torch.Tensor:
+        """[1, width]. Those of single tokens come by in every sequence again."""
+        if width > 1:
+            return self._counting.narrow(1, start, width)
+        position = self._single_positions.get(start)
+        if position is None:
+            position = self._counting.narrow(1, start, 1)
+            if len(self._single_positions) < _MOST_POSITIONS:
+                self._single_positions[start] = position
+        return position
+
     def _token_ids(self, row: ForwardRow, device: torch.device) -> torch.Tensor:
         """[1, width]. On the CPU a few ids are written where the last ones were: the forward that
         was laid out before has read them."""
         width = len(row.token_ids)
         if device.type != "cpu" or width > _NARROW:
             return torch.tensor([row.token_ids], device=device)
-        self._newest[0, :width] = row.token_ids
-        return self._newest_ids[:, :width]
+        if width == 1:
+            self._newest[0, 0] = row.token_ids[0]
+        else:
+            self._newest[0, :width] = row.token_ids
+        return self._newest_ids[width]
 
     def update(
         self, layer: int, keys: torch.Tensor, values: torch.Tensor, batch: ForwardBatch

@@ -88,6 +88,8 @@ class PretrainedModel:
         """See CausalModel."""
         if self._n_threads is not None and torch.get_num_threads() != self._n_threads:
             torch.set_num_threads(self._n_threads)
+        if torch.is_inference_mode_enabled():  # as in every step
+            return self._forward(batch, store, n_logits)
         with torch.inference_mode():
             return self._forward(batch, store, n_logits)
 

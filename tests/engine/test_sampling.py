@@ -12,6 +12,7 @@ from engine.sampling import (
     draw,
     one_hot,
     probabilities,
+    raw_confidences,
     raw_readings,
 )
 from tests.support.exact_law import exact_probs
@@ -186,6 +187,16 @@ def test_raw_readings() -> None:
     readings = raw_readings(logits, [1, 2, 0])
     assert readings.confidences == pytest.approx([0.3, 1 / 3, 1.0])
     assert readings.entropies == pytest.approx([1.0296530, np.log(3), 0.0], abs=1e-6)
+
+
+def test_raw_confidences_are_those_of_the_readings() -> None:
+    rows = [torch.randn(1, 50, generator=torch.Generator().manual_seed(n)) for n in range(4)]
+    readings = raw_readings(torch.cat(rows), [1, 2, 3, 4])
+    assert raw_confidences(rows, [1, 2, 3, 4]) == pytest.approx(readings.confidences)
+    assert raw_confidences([torch.tensor([[0.0, -INF, 0.0]])], [1]) == [0.0]
+    assert raw_confidences([], []) == []
+    again = raw_readings(torch.cat(rows), [1, 2, 3, 4])  # other rows in between change nothing
+    assert again == readings
 
 
 def test_raw_readings_of_extreme_logits_are_numbers() -> None:

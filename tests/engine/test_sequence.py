@@ -159,6 +159,13 @@ def test_a_seed_fixes_the_numbers() -> None:
     assert numbers(-(2**63), 2) != numbers(2**63 - 1, 2)
 
 
+def test_steps_of_any_length_read_on_in_one_stream() -> None:
+    steps = numbers(5, 4, 0, 8, 100, 1, 63, 4)
+    drawn = [number for step in steps for number in (*step.draft, *step.test, step.extra)]
+    stream = torch.rand(len(drawn), generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    assert drawn == stream.tolist()
+
+
 @pytest.mark.parametrize("gamma", [0, 1, 4, 8])
 def test_a_step_uses_two_numbers_per_token_and_one_more(gamma: int) -> None:
     """So the numbers of the next step do not depend on what was accepted."""

@@ -132,7 +132,7 @@ def close(logits, wanted):
 
 def test_the_fast_forward_is_used_where_it_may(kind, pair):
     _, model = pair
-    is_packed = any("packed" in note for note in model.notes)
+    is_packed = any("linear layers" in note for note in model.notes)
     assert ("straight-line forward" in model.notes) == (is_packed and kind in STRAIGHT)
 
 
