@@ -312,7 +312,7 @@ def _application() -> Any:
     """The window's own, silent about what the offscreen platform says of every window."""
     from PySide6.QtCore import qInstallMessageHandler
 
-    from specscope.app import say_qt_message, make_application
+    from specscope.app import make_application, say_qt_message
 
     qInstallMessageHandler(say_qt_message)
     return make_application()

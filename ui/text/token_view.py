@@ -22,9 +22,7 @@ class TokenView(TokenCanvas):
     """A token is chosen by a click or with the arrow keys; a drag selects text, which Ctrl+C copies
     as it came: without the tokens that are no part of it."""
 
-    own_keys = frozenset(
-        {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
-    )
+    own_keys = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End})
     """Not the window's while the text has the keyboard."""
     token_chosen = Signal(int)
     hovered = Signal(int, QPoint)
