@@ -63,7 +63,7 @@ def run_facts(snapshot: Snapshot) -> RunFacts:
     starts = snapshot.starts
     has_start = len(starts) > 0
     return RunFacts(
-        settings=_settings(starts.text("config_json", 0)) if has_start else {},
+        settings=told_settings(starts.text("config_json", 0)) if has_start else {},
         device_name=starts.text("device_name", 0) if has_start else "",
         torch_version=starts.text("torch_version", 0) if has_start else "",
         target=_model(snapshot.models, TARGET),
@@ -72,7 +72,8 @@ def run_facts(snapshot: Snapshot) -> RunFacts:
     )
 
 
-def _settings(config_json: str) -> dict[str, Any]:
+def told_settings(config_json: str) -> dict[str, Any]:
+    """The RunConfig that a session was begun with, as it was told; {} when it is not readable."""
     try:
         settings = json.loads(config_json)
     except (ValueError, RecursionError):

@@ -1,7 +1,6 @@
 """Wiring: the one place that knows engine processes, recordings and session files together."""
 
 import importlib.resources
-import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from sessions.metrics.summary import summarise
 from sessions.opening import open_session
 from sessions.recorder import Recorder
 from sessions.recorder_status import RecorderStatus
+from sessions.run_facts import told_settings
 from sessions.session import Session
 from sessions.session_errors import SessionFileError
 from sessions.session_summary import FileSummary
@@ -258,10 +258,7 @@ class _OneSession:
 def _title(summary: FileSummary) -> str:
     """A session's name, and what drafted where the name does not tell."""
     name = summary.name or summary.path.stem
-    try:
-        draft = str(json.loads(summary.config_json).get("draft", ""))
-    except (ValueError, AttributeError, RecursionError):
-        return name
+    draft = str(told_settings(summary.config_json).get("draft", ""))
     return name if not draft or draft in name else f"{name}: {draft}"
 
 

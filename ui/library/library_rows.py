@@ -1,6 +1,5 @@
 """What a list of sessions says of each: words, and keys to sort them by."""
 
-import json
 import math
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sessions.library import LibraryEntry
+from sessions.run_facts import told_settings
 from sessions.session_summary import FileSummary
 
 UNKNOWN = "n/a"
@@ -136,7 +136,7 @@ def _broken(entry: LibraryEntry, started: float, date: str) -> LibraryRow:
 
 
 def _facts(summary: FileSummary) -> str:
-    settings = _settings(summary.config_json)
+    settings = told_settings(summary.config_json)
     counts = summary.counts
     parts = [
         f"gamma {settings['gamma']}" if "gamma" in settings else "",
@@ -151,15 +151,7 @@ def _facts(summary: FileSummary) -> str:
 
 
 def _told_draft(config_json: str) -> str:
-    return str(_settings(config_json).get("draft", ""))
-
-
-def _settings(config_json: str) -> dict[str, Any]:
-    try:
-        settings = json.loads(config_json)
-    except (ValueError, RecursionError):
-        return {}
-    return settings if isinstance(settings, dict) else {}
+    return str(told_settings(config_json).get("draft", ""))
 
 
 def _is_number(value: object) -> bool:
