@@ -1,7 +1,5 @@
 """A thread that reads the GPU through NVML at a fixed rate, each reading with its own state."""
 
-import threading
-from types import TracebackType
 from typing import Any
 
 from engine.telemetry.capture_gate import CAPTURE_GATE, CaptureGate
@@ -9,13 +7,14 @@ from engine.telemetry.emitter import Emitter
 from engine.telemetry.gpm_counters import GpmCounters
 from engine.telemetry.nvml_device import NoSuchDevice, NvmlDevice, find_by_cuda_uuid
 from engine.telemetry.nvml_readings import DeviceGone, Values, read_all
+from engine.telemetry.sampling_thread import SamplingThread
 from engine.wire.events import GpuSampled, LogEmitted
 
 RETRY_S = 5.0
 """After the device was lost: how long until it is looked for again."""
 
 
-class GpuSampler:
+class GpuSampler(SamplingThread):
     """Says ``GpuSampled`` at ``rate_hz`` from ``start`` to ``stop``; also a context manager.
 
     What cannot be read is None in the sample, which says why. When NVML itself fails (no driver,
@@ -51,36 +50,8 @@ class GpuSampler:
         self._interval_s = 1.0 / rate_hz
         self._retry_s = retry_s
         self._gate = gate
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        super().__init__("gpu-sampler")
         self._has_complained = False
-
-    def start(self) -> None:
-        """Start sampling. Starting twice is an error."""
-        if self._thread is not None:
-            raise RuntimeError("the sampler is already running")
-        self._stopping.clear()
-        self._thread = threading.Thread(target=self._run, name="gpu-sampler", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop and wait for the thread. Does nothing when not running."""
-        if self._thread is not None:
-            self._stopping.set()
-            self._thread.join()
-            self._thread = None
-
-    def __enter__(self) -> "GpuSampler":
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     def _run(self) -> None:
         while not self._stopping.is_set():

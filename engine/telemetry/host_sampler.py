@@ -1,16 +1,15 @@
 """A thread that reads the host's processor and memory at a fixed rate."""
 
-import threading
 import time
-from types import TracebackType
 
 import psutil
 
 from engine.telemetry.emitter import Emitter
+from engine.telemetry.sampling_thread import SamplingThread
 from engine.wire.events import HostSampled, LogEmitted
 
 
-class HostSampler:
+class HostSampler(SamplingThread):
     """Says ``HostSampled`` at ``rate_hz`` from ``start`` to ``stop``; also a context manager.
 
     When the system refuses a reading there is no sample, and one ``LogEmitted`` says why.
@@ -21,39 +20,11 @@ class HostSampler:
             raise ValueError(f"the sampling rate is {rate_hz} Hz: give a number above 0")
         self._emitter = emitter
         self._interval_s = 1.0 / rate_hz
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        super().__init__("host-sampler")
         self._process = psutil.Process()
         self._read_ns = 0  # when the processor times below were read
         self._cpu_ns = 0
         self._has_failed = False
-
-    def start(self) -> None:
-        """Start sampling; the first sample comes one interval later. Starting twice is an error."""
-        if self._thread is not None:
-            raise RuntimeError("the sampler is already running")
-        self._stopping.clear()
-        self._thread = threading.Thread(target=self._run, name="host-sampler", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop and wait for the thread. Does nothing when not running."""
-        if self._thread is not None:
-            self._stopping.set()
-            self._thread.join()
-            self._thread = None
-
-    def __enter__(self) -> "HostSampler":
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     def _run(self) -> None:
         self._sample()  # the processor shares are differences: the first reading only begins them
