@@ -2,41 +2,20 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
-
+from ui.bars.saying_line import SayingLine
 from ui.icons import icon, pixmap
 from ui.look import Look
-from ui.plain_text import plain_label
 from ui.theme import mixed
 
 
-class NoteLine(QFrame):
+class NoteLine(SayingLine):
     """Hidden while there is nothing to say."""
 
     def __init__(self, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("noteLine")
-        self._look = look
+        super().__init__(look, "noteLine")
         self._is_error = False
-        self._act: Callable[[], None] | None = None
-        self._mark = QLabel()
-        self._words = plain_label()
-        self._words.setWordWrap(True)
-        self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.action = QPushButton()
-        self.action.clicked.connect(self._run)
-        self._close = QToolButton()
         self._close.setToolTip("Close")
-        self._close.clicked.connect(self.hide)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(9, 3, 3, 3)
-        line.addWidget(self._mark)
-        line.addWidget(self._words, 1)
-        line.addWidget(self.action)
-        line.addWidget(self._close)
-        look.changed.connect(self._dress)
-        self.hide()
+        self._line.setContentsMargins(9, 3, 3, 3)
 
     @property
     def text(self) -> str:
@@ -56,17 +35,10 @@ class NoteLine(QFrame):
     ) -> None:
         """Show ``text``; ``action`` names a button that calls ``act`` and hides the line."""
         self._words.setText(text)
-        self._is_error, self._act = is_error, act
-        self.action.setText(action)
-        self.action.setVisible(bool(action))
+        self._is_error = is_error
+        self._offer(action, act)
         self._dress()
         self.show()
-
-    def _run(self) -> None:
-        act = self._act
-        self.hide()
-        if act is not None:
-            act()
 
     def _dress(self) -> None:
         theme = self._look.theme
