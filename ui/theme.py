@@ -175,8 +175,8 @@ QTableView {{ background: {t.window}; border: 1px solid {t.line}; border-radius:
 QTextBrowser, QPlainTextEdit#plain {{ background: transparent; border: none; padding: 0; }}
 QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus,
 QListView:focus, QTreeView:focus, QTableView:focus {{ border-color: {t.accent}; }}
-QSpinBox QLineEdit, QDoubleSpinBox QLineEdit {{ margin-left: 5px; }}
-QSpinBox QLineEdit, QDoubleSpinBox QLineEdit, QComboBox QLineEdit {{ border: none; padding: 0 2px;
+QSpinBox, QDoubleSpinBox {{ padding: 2px 0 1px 0; }}
+QSpinBox QLineEdit, QDoubleSpinBox QLineEdit, QComboBox QLineEdit {{ border: none; padding: 0;
     background: transparent; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button
     {{ width: 0; border: none; }}

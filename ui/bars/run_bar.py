@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -14,7 +13,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QSizePolicy,
-    QSpinBox,
     QToolButton,
     QWidget,
     QWidgetAction,
@@ -36,6 +34,7 @@ from sessions.run_facts import RunFacts, run_facts
 from ui.icons import icon
 from ui.look import Look
 from ui.moment import Moment
+from ui.number_fields import decimal_field, whole_field
 from ui.plain_text import plain_tip
 from ui.session_controller import SessionController
 
@@ -246,19 +245,12 @@ class RunBar(QWidget):
         self.recording.setToolTip(tip)
 
     def _make_menus(self) -> None:
-        self.gamma_box = QSpinBox()
-        self.gamma_box.setRange(-1, MAX_GAMMA)
-        self.gamma_box.setSpecialValueText("auto")
+        self.gamma_box = whole_field(-1, MAX_GAMMA, word="auto")
         self.gamma_box.setToolTip("0 is plain decoding; one below 0 is auto")
         _fill_menu(self.gamma, [("γ", self.gamma_box)], self._send_gamma)  # noqa: RUF001
-        self.temperature_box, self.top_p_box = QDoubleSpinBox(), QDoubleSpinBox()
-        self.temperature_box.setRange(0.0, 10.0)
-        self.temperature_box.setSingleStep(0.1)
-        self.top_p_box.setRange(0.01, 1.0)
-        self.top_p_box.setSingleStep(0.05)
-        self.top_k_box = QSpinBox()
-        self.top_k_box.setRange(0, 1_000_000)
-        self.top_k_box.setSpecialValueText("off")
+        self.temperature_box = decimal_field(0.0, 10.0, step=0.1)
+        self.top_k_box = whole_field(0, 1_000_000, word="off")
+        self.top_p_box = decimal_field(0.01, 1.0, step=0.05)
         fields = [("temperature", self.temperature_box), ("top-k", self.top_k_box),
                   ("top-p", self.top_p_box)]  # fmt: skip
         _fill_menu(self.sampling, fields, self._send_sampling)

@@ -8,13 +8,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QRadioButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from sessions.export import EXPORTERS, Exporter
 from sessions.export.options import ExportOptions, StepRange, TimeRange
+from ui.number_fields import whole_field
 from ui.theme import CAPTION, interface_font
 
 _NS_PER_S = 1e9
@@ -77,11 +77,10 @@ class PartChoice(QWidget):
         self._window_ns = window_ns
         self.all = QRadioButton("The whole session")
         self.steps = QRadioButton("Steps")
-        self.first, self.last = QSpinBox(), QSpinBox()
+        self.first = whole_field(0, _MAX_STEP)
+        self.last = whole_field(0, _MAX_STEP, _LAST_STEP)
         for box, name in ((self.first, "First step"), (self.last, "Last step")):
-            box.setRange(0, _MAX_STEP)
             box.setAccessibleName(name)
-            box.setValue(0 if box is self.first else _LAST_STEP)
             box.valueChanged.connect(lambda _: self.steps.setChecked(True))
             box.valueChanged.connect(lambda _: self.changed.emit())
         self.window_ = QRadioButton(_window_words(window_ns))

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from engine.wire.config import ConfigError
+from ui.number_fields import whole_field
 from ui.run_order import OrderedPrompt
 from ui.theme import token_font
 
@@ -31,9 +31,8 @@ class PromptBox(QWidget):
         super().__init__()
         self._examples = examples
         self.kinds = {kind: QCheckBox(kind) for kind in examples}
-        self.n_each = QSpinBox()
-        self.n_each.setRange(1, max((len(texts) for texts in examples.values()), default=1))
-        self.n_each.setValue(2)
+        most = max((len(texts) for texts in examples.values()), default=1)
+        self.n_each = whole_field(1, most, 2)
         self.own = QPlainTextEdit()
         self.own.setFont(token_font())
         self.own.setTabChangesFocus(True)

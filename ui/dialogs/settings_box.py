@@ -23,6 +23,7 @@ from engine.wire.config import (
     WEIGHTS,
     RunConfig,
 )
+from ui.number_fields import decimal_field, whole_field
 
 _COLUMNS = 2
 _LARGE = 2**31 - 1
@@ -40,20 +41,22 @@ class SettingsBox(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(5)
-        self._add("gamma", "γ, tokens drafted a step", _whole(-1, MAX_GAMMA, "auto"))  # noqa: RUF001
-        self._add("max_gamma", "most that auto drafts", _whole(1, MAX_GAMMA))
-        self._add("max_new_tokens", "new tokens a prompt", _whole(1, 1_000_000))
-        self._add("temperature", "temperature (0: greedy)", _number(0.0, 10.0, 0.1))
-        self._add("top_k", "top-k", _whole(0, _LARGE, "off"))
-        self._add("top_p", "top-p (1: off)", _number(0.01, 1.0, 0.05))
-        self._add("seed", "seed", _whole(0, _LARGE))
-        self._add("batch", "sequences together", _whole(1, MAX_BATCH))
+        self._add("gamma", "γ, tokens drafted a step", whole_field(-1, MAX_GAMMA, word="auto"))  # noqa: RUF001
+        self._add("max_gamma", "most that auto drafts", whole_field(1, MAX_GAMMA))
+        self._add("max_new_tokens", "new tokens a prompt", whole_field(1, 1_000_000))
+        self._add("temperature", "temperature (0: greedy)", decimal_field(0.0, 10.0, step=0.1))
+        self._add("top_k", "top-k", whole_field(0, _LARGE, word="off"))
+        self._add("top_p", "top-p (1: off)", decimal_field(0.01, 1.0, step=0.05))
+        self._add("seed", "seed", whole_field(0, _LARGE))
+        self._add("batch", "sequences together", whole_field(1, MAX_BATCH))
         self._add("block_size", "KV block, slots", _choice([str(size) for size in BLOCK_SIZES]))
         self._add("allocation", "KV memory", _choice(ALLOCATIONS))
         self._add("device", "device", _choice(["auto", "cpu", "cuda"], is_editable=True))
         self._add("dtype", "dtype", _choice(DTYPES))
         self._add("weights", "weights", _choice(WEIGHTS))
-        self._add("kernels_every", "kernels of every n-th step", _whole(0, 1_000_000, "none"))
+        self._add(
+            "kernels_every", "kernels of every n-th step", whole_field(0, 1_000_000, word="none")
+        )
         self._add("chat", "", QCheckBox("chat template"))
         self._add("graphs", "", QCheckBox("CUDA graphs"))
         self._add("calibrate", "", QCheckBox("calibrate first"))
@@ -129,22 +132,6 @@ def _set(name: str, field: QWidget, value: Any) -> None:
             field.setValue(int(value))
         elif isinstance(field, QDoubleSpinBox):
             field.setValue(float(value))
-
-
-def _whole(low: int, high: int, word: str = "") -> QSpinBox:
-    """``word`` stands for the lowest value."""
-    field = QSpinBox()
-    field.setRange(low, high)
-    field.setSpecialValueText(word)
-    return field
-
-
-def _number(low: float, high: float, step: float) -> QDoubleSpinBox:
-    field = QDoubleSpinBox()
-    field.setRange(low, high)
-    field.setSingleStep(step)
-    field.setDecimals(2)
-    return field
 
 
 def _choice(names: Sequence[str], *, is_editable: bool = False) -> QComboBox:

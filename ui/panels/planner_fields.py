@@ -3,6 +3,7 @@
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox
 
 from engine.theory.presets import PRESETS
+from ui.number_fields import decimal_field, whole_field
 
 
 def models_field(text: str, *first: str) -> QComboBox:
@@ -20,25 +21,14 @@ def models_field(text: str, *first: str) -> QComboBox:
 
 
 def count_field(value: int, least: int, most: int) -> QSpinBox:
-    box = QSpinBox()
-    box.setRange(least, most)
+    box = whole_field(least, most, value)
     box.setGroupSeparatorShown(True)
-    box.setValue(value)
     return box
 
 
 def bits_field(value: float) -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
-    box.setDecimals(1)
-    box.setRange(1.0, 64.0)
-    box.setValue(value)
-    return box
+    return decimal_field(1.0, 64.0, value, decimals=1)
 
 
 def number_field(value: float, *, most: float, step: float) -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
-    box.setDecimals(3)
-    box.setRange(0.0, most)
-    box.setSingleStep(step)
-    box.setValue(value)
-    return box
+    return decimal_field(0.0, most, value, step=step, decimals=3)

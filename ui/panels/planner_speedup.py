@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSizePolicy,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -27,6 +26,7 @@ from engine.theory.plans import (
 )
 from engine.theory.speedup import PUBLISHED_BAND
 from ui.look import Look
+from ui.number_fields import whole_field
 from ui.panels.planner_fields import number_field
 from ui.plots.curve import CurvePlot, Mark
 from ui.theme import CAPTION, Theme, interface_font
@@ -141,9 +141,7 @@ class SpeedupForm(QWidget):
         first = SpeedupInputs()
         self.alpha = number_field(first.alpha, most=1.0, step=0.01)
         self.alpha.setToolTip("Acceptance rate: accepted / tested draft tokens, 0 to 1.")
-        self.gamma = QSpinBox()
-        self.gamma.setRange(0, MOST_GAMMA)
-        self.gamma.setValue(first.gamma)
+        self.gamma = whole_field(0, MOST_GAMMA, first.gamma)
         self.gamma.setToolTip("Draft tokens per step.")
         self.c = number_field(first.c, most=10.0, step=0.01)
         self.c.setToolTip("Draft forward / target forward, both one token wide.")
