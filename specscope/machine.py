@@ -1,5 +1,6 @@
 """What this machine has, in words, found without torch: its processor, memory and GPUs."""
 
+import importlib.metadata
 import platform
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import psutil
 
 _PATIENCE_S = 5.0
 _GIB = 2**30
+_DRIVER = Path("/proc/driver/nvidia/version")
 
 
 def machine_words() -> Sequence[tuple[str, str]]:
@@ -22,6 +24,13 @@ def machine_words() -> Sequence[tuple[str, str]]:
         ("Memory", f"{memory.total / _GIB:.0f} GiB, {memory.available / _GIB:.0f} GiB free"),
         ("System", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"),
     )
+
+
+def has_gpu() -> bool:
+    """Whether torch was built for GPUs and NVIDIA's driver is here; both are quick to see."""
+    is_built_for_it = "+cpu" not in importlib.metadata.version("torch")
+    has_driver = shutil.which("nvidia-smi") is not None or _DRIVER.exists()
+    return is_built_for_it and has_driver
 
 
 def _processor() -> str:

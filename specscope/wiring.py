@@ -21,7 +21,7 @@ from sessions.run_facts import told_settings
 from sessions.session import Session
 from sessions.session_errors import SessionFileError
 from sessions.session_summary import FileSummary
-from specscope.machine import machine_words
+from specscope.machine import has_gpu, machine_words
 from specscope.model_choices import offered_drafts, offered_targets
 from specscope.named_recording import NamedRecording
 from specscope.prompts import read_prompts
@@ -67,6 +67,10 @@ class LocalWorkshop:
     def drafts(self, target: str) -> Sequence[OfferedDraft]:
         """What may draft for ``target``, and what may not, with the reason."""
         return offered_drafts(target)
+
+    def has_gpu(self) -> bool:
+        """Whether a run that names no device would decode on a GPU, as far as shows at once."""
+        return has_gpu()
 
     def look_around(self) -> Surroundings:
         """The newest sessions and this machine's words; on a thread, for it may take a second."""

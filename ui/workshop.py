@@ -95,6 +95,10 @@ class Workshop(Protocol):
         """What may draft for ``target``, and what may not, with the reason."""
         ...
 
+    def has_gpu(self) -> bool:
+        """Whether a run that names no device would decode on a GPU; told at once."""
+        ...
+
     def look_around(self) -> Surroundings:
         """Reads the library and asks the machine: on a thread, for it may take a second."""
         ...

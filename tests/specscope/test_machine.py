@@ -5,7 +5,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from specscope.machine import machine_words
+from specscope import machine
+from specscope.machine import has_gpu, machine_words
 
 
 def with_tool(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -30,3 +31,15 @@ def test_gpus_are_named_by_their_driver(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_driver_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_tool(tmp_path, monkeypatch, "exit 9")
     assert "does not answer" in dict(machine_words())["GPU"]
+
+
+@pytest.mark.parametrize(("version", "found"), [("2.13.0", True), ("2.13.0+cpu", False)])
+def test_a_gpu_needs_its_driver_and_a_torch_that_was_built_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, found: bool
+) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda _name: version)
+    monkeypatch.setattr(machine, "_DRIVER", tmp_path / "none")
+    monkeypatch.setenv("PATH", "")
+    assert not has_gpu()
+    with_tool(tmp_path, monkeypatch, "exit 0")
+    assert has_gpu() is found

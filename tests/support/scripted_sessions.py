@@ -170,6 +170,9 @@ class ScriptedWorkshop:
     def look_around(self) -> Surroundings:
         return Surroundings((), (("GPU", "none"),))
 
+    def has_gpu(self) -> bool:
+        return False
+
     def targets(self) -> Sequence[OfferedModel]:
         return (
             OfferedModel(name="bundled-target", words="9 M parameters, bundled", is_here=True),

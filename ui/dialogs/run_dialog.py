@@ -56,7 +56,7 @@ class RunDialog(QDialog):
         self.target = TargetBox(workshop.targets())
         self.drafts = DraftList(workshop.drafts, look)
         self.prompts = PromptBox(workshop.prompts())
-        self.settings = SettingsBox()
+        self.settings = SettingsBox(has_gpu=workshop.has_gpu())
         self.nsight = NsightBox(self.order)
         self.name = QLineEdit()
         self.name.setPlaceholderText("a name for the recording (optional)")

@@ -23,6 +23,7 @@ from engine.wire.config import (
     WEIGHTS,
     RunConfig,
 )
+from ui.dialogs.graphs_box import GraphsBox
 from ui.number_fields import decimal_field, whole_field
 
 _COLUMNS = 2
@@ -30,12 +31,13 @@ _LARGE = 2**31 - 1
 
 
 class SettingsBox(QWidget):
-    """Fields of a RunConfig, by their names there."""
+    """Fields of a RunConfig, by their names there. ``has_gpu`` says where "auto" decodes."""
 
     changed = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_gpu: bool) -> None:
         super().__init__()
+        self._has_gpu = has_gpu
         self._fields: dict[str, QWidget] = {}
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -58,17 +60,19 @@ class SettingsBox(QWidget):
             "kernels_every", "kernels of every n-th step", whole_field(0, 1_000_000, word="none")
         )
         self._add("chat", "", QCheckBox("chat template"))
-        self._add("graphs", "", QCheckBox("CUDA graphs"))
+        self.graphs = GraphsBox()
+        self._add("graphs", "", self.graphs)
         self._add("calibrate", "", QCheckBox("calibrate first"))
         self._fields["chat"].setToolTip("Wrap each prompt in the model's own template")
-        self._fields["graphs"].setToolTip(
-            "On a GPU: capture the draft loop and the verification; off is eager"
-        )
         self._fields["kernels_every"].setToolTip(
             "Record the kernels (on a CPU: the operators) of every so many steps. Those steps are "
             "slower and are left out of figures of speed."
         )
         self._fields["calibrate"].setToolTip("Measure c and v before decoding; under a second")
+        device = self._fields["device"]
+        assert isinstance(device, QComboBox)
+        device.currentTextChanged.connect(self._device_chosen)
+        self._device_chosen(device.currentText())
         self.fill(_defaults())
 
     def values(self) -> dict[str, Any]:
@@ -80,6 +84,10 @@ class SettingsBox(QWidget):
         for name, field in self._fields.items():
             if name in values:
                 _set(name, field, values[name])
+
+    def _device_chosen(self, text: str) -> None:
+        is_auto = text.strip() == "auto"
+        self.graphs.set_has_gpu(self._has_gpu if is_auto else text.strip().startswith("cuda"))
 
     def _add(self, name: str, label: str, field: QWidget) -> None:
         place = len(self._fields)
@@ -107,6 +115,8 @@ def _defaults() -> dict[str, Any]:
 
 
 def _value(name: str, field: QWidget) -> Any:
+    if isinstance(field, GraphsBox):
+        return field.is_wanted
     if isinstance(field, QCheckBox):
         return field.isChecked()
     if isinstance(field, QComboBox):
@@ -119,7 +129,9 @@ def _value(name: str, field: QWidget) -> Any:
 
 
 def _set(name: str, field: QWidget, value: Any) -> None:
-    if isinstance(field, QCheckBox):
+    if isinstance(field, GraphsBox):
+        field.want(value is True)
+    elif isinstance(field, QCheckBox):
         field.setChecked(value is True)
     elif isinstance(field, QComboBox):
         text = str(value)

@@ -7,8 +7,8 @@ from engine.wire.config import RunConfig
 from ui.dialogs.settings_box import SettingsBox
 
 
-def box_of(qtbot: QtBot) -> SettingsBox:
-    box = SettingsBox()
+def box_of(qtbot: QtBot, *, has_gpu: bool = False) -> SettingsBox:
+    box = SettingsBox(has_gpu=has_gpu)
     qtbot.addWidget(box)
     return box
 
@@ -40,3 +40,15 @@ def test_a_change_is_told(qtbot: QtBot) -> None:
     box.fill({"gamma": 7})
     box.fill({"gamma": 7})
     assert told == [1]
+
+
+def test_graphs_can_be_wanted_where_a_gpu_decodes(qtbot: QtBot) -> None:
+    box = box_of(qtbot, has_gpu=True)
+    assert box.graphs.isEnabled()
+    box.fill({"device": "cpu"})
+    assert not box.graphs.isEnabled()
+    box = box_of(qtbot, has_gpu=False)
+    assert not box.graphs.isChecked()
+    assert box.values()["graphs"] is True  # a processor captures nothing; the wish is kept
+    box.fill({"device": "cuda:1"})
+    assert box.graphs.isChecked()
