@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 _FRAMES_BEFORE_STAGE = 10
 """A third of a second: then the start page has been painted, and nobody has clicked yet."""
+
+SMALLEST = (900, 560)
+"""Of what is under the menus, in pixels. Cards that want more are squeezed."""
 
 PROMPTS_PER_KIND = 2
 KIND_TOKENS = 160
@@ -226,10 +229,10 @@ class MainWindow(QMainWindow):
         self.run_bar = RunBar(self.controller, self.look)
         self.banner = Banner(self.look)
         self.start = StartPage(self.look)
-        self.toast = Toast(self.clock.after)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.start)
         page = QFrame()
+        page.setMinimumSize(*SMALLEST)  # whatever is in it: a notice must not make the window grow
         outer = QVBoxLayout(page)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -239,7 +242,7 @@ class MainWindow(QMainWindow):
         banner.addWidget(self.banner)
         outer.addLayout(banner)
         outer.addWidget(self.pages, 1)
-        outer.addWidget(self.toast, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.toast = Toast(page, self.clock.after)
         self.setCentralWidget(page)
 
     def _connect(self) -> None:

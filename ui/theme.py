@@ -148,6 +148,8 @@ QMainWindow::separator {{ background: {t.window}; width: 8px; height: 8px; }}
 QMainWindow::separator:hover {{ background: {mixed(t.accent, t.window, 0.4)}; }}
 
 #chip {{ background: {t.raised}; border-radius: 7px; padding: 3px 9px; }}
+#toast {{ background: {t.raised}; border: 1px solid {t.line}; border-radius: 7px;
+          padding: 5px 13px; }}
 #banner {{ background: {mixed(t.warning, t.panel, 0.16)}; border: 1px solid {t.warning};
            border-radius: 8px; }}
 #banner[kind="error"] {{ background: {mixed(t.rejected, t.panel, 0.16)};

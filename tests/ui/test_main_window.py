@@ -11,6 +11,7 @@ from engine.wire.commands import Pause
 from engine.wire.config import RunConfig
 from tests.support.scripted_sessions import ScriptedEngine, ScriptedWorkshop, script_of
 from ui.dialogs.shortcut_sheet import ShortcutSheet
+from ui.layouts import PRESETS
 from ui.look import Look
 from ui.main_window import MainWindow
 from ui.preferences import Preferences
@@ -250,3 +251,19 @@ def test_nothing_of_the_session_before_stays_when_all_is_closed(driven: Driven) 
     driven.tick(3)
     assert driven.window.stage.tiles.tiles[3].figure.text() == "n/a"
     assert driven.window.transport.step_chip.text() == "no steps"
+
+
+def test_no_notice_and_no_layout_changes_the_windows_size(driven: Driven) -> None:
+    window = driven.window
+    window.resize(1280, 720)
+    window.open_example()
+    for preset in PRESETS:
+        window.lay_out(preset.key)
+        window.say("A word.")
+        window.banner.say("One line.\nAnother.\nA third.")
+        window.state.narrow(0)
+        driven.tick()
+        assert (window.width(), window.height()) == (1280, 720)
+        assert window.stage.transport.geometry().bottom() < window.stage.height()
+        window.banner.hide()
+        window.state.narrow(None)

@@ -1,16 +1,27 @@
-"""A word that goes away, unless another came meanwhile."""
+"""A word that goes away, unless another came meanwhile, and that moves nothing."""
 
 from collections.abc import Callable
 
+import pytest
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.bars.toast import Toast
 
 
-def test_it_goes_away_after_a_while(qtbot: QtBot) -> None:
+@pytest.fixture
+def page(qtbot: QtBot) -> QWidget:
+    page = QWidget()
+    qtbot.addWidget(page)
+    QVBoxLayout(page).addWidget(QLabel("what is looked at"))
+    page.resize(400, 300)
+    page.show()
+    return page
+
+
+def test_it_goes_away_after_a_while(page: QWidget) -> None:
     later: list[Callable[[], None]] = []
-    toast = Toast(lambda _seconds, act: later.append(act))
-    qtbot.addWidget(toast)
+    toast = Toast(page, lambda _seconds, act: later.append(act))
     toast.say("one")
     toast.say("two")
     later[0]()
@@ -18,3 +29,16 @@ def test_it_goes_away_after_a_while(qtbot: QtBot) -> None:
     assert toast.text() == "two"
     later[1]()
     assert toast.isHidden()
+
+
+def test_it_lies_within_its_page_and_asks_for_no_room(page: QWidget) -> None:
+    toast = Toast(page, lambda _seconds, _act: None)
+    before = page.minimumSizeHint()
+    toast.say("a word")
+    assert page.minimumSizeHint() == before
+    assert page.rect().contains(toast.geometry())
+    page.resize(300, 200)
+    assert page.rect().contains(toast.geometry())
+    assert abs(toast.geometry().center().x() - page.rect().center().x()) <= 1
+    toast.say("many words " * 12)
+    assert page.rect().contains(toast.geometry())
