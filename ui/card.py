@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from ui.key_sharing import share_keys
 from ui.look import Look
 from ui.panels.base import Panel
+from ui.shortened import shortened
 from ui.theme import CAPTION, capitals, interface_font
 from ui.view_state import ViewState
 
@@ -30,6 +31,7 @@ class CardHeader(QFrame):
         super().__init__()
         self.setObjectName("cardHeader")
         self._explanation = explanation
+        self._note = ""
         self.title = QLabel(capitals(title))
         self.title.setObjectName("title")
         self.title.setFont(interface_font(CAPTION, is_bold=True))
@@ -49,8 +51,8 @@ class CardHeader(QFrame):
         line.addWidget(self.note, 1)
 
     def set_note(self, text: str) -> None:
-        if text != self.note.text():
-            self.note.setText(text)
+        if text != self._note:
+            self._note = text
             self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -59,10 +61,17 @@ class CardHeader(QFrame):
 
     def _fit(self) -> None:
         """A note that is too long for its line shows its beginning, and all of it as a tooltip."""
-        is_cut = self.note.sizeHint().width() > self.note.width()
-        side = Qt.AlignmentFlag.AlignLeft if is_cut else Qt.AlignmentFlag.AlignRight
+        shown = shortened(self._note, self._fits)
+        has_room = self._fits(shown)
+        side = Qt.AlignmentFlag.AlignRight if has_room else Qt.AlignmentFlag.AlignLeft
         self.note.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
-        self.note.setToolTip(f"<p>{self.note.text()}</p>" if is_cut else self._explanation)
+        is_whole = has_room and shown == self._note
+        self.note.setToolTip(self._explanation if is_whole else f"<p>{self._note}</p>")
+
+    def _fits(self, text: str) -> bool:
+        """Whether ``text`` has room; it is shown then, which is the cheapest way to know."""
+        self.note.setText(text)
+        return self.note.sizeHint().width() <= self.note.width()
 
 
 class CardDock(QDockWidget):

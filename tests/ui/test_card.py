@@ -49,6 +49,20 @@ def test_a_note_that_is_too_long_is_cut_and_whole_in_its_tooltip(qtbot: QtBot) -
     assert header.note.toolTip() == ""
 
 
+def test_a_note_loses_whole_parts_first(qtbot: QtBot) -> None:
+    header = CardHeader("Title")
+    qtbot.addWidget(header)
+    header.resize(300, 30)
+    header.show()
+    note = "first of it · second of it · third of it, which is much longer than there is room for"
+    header.set_note(note)
+    assert header.note.text() == "first of it · second of it …"
+    assert note in header.note.toolTip()
+    header.resize(900, 30)
+    assert header.note.text() == note
+    assert header.note.toolTip() == ""
+
+
 def test_a_hidden_card_is_not_seen(qtbot: QtBot) -> None:
     dock = CardDock(Words, ViewState(), Look("dark"))
     qtbot.addWidget(dock)

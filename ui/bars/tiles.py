@@ -2,9 +2,11 @@
 beneath."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout
 
 from ui.look import Look
+from ui.shortened import shortened
 from ui.theme import CAPTION, FIGURE, capitals, interface_font
 
 
@@ -16,6 +18,7 @@ class Tile(QFrame):
         self.setObjectName("card")
         self.setToolTip(explanation)
         self._look = look
+        self._beneath = ""
         self.title = QLabel(capitals(title))
         self.title.setObjectName("title")
         self.title.setFont(interface_font(CAPTION, is_bold=True))
@@ -36,5 +39,16 @@ class Tile(QFrame):
         """``ink`` colours the figure; the theme's text colour by default."""
         self.figure.setText(figure)
         self.figure.setStyleSheet(f"color: {ink};" if ink else "")
-        self.beneath.setText(beneath)
+        self._beneath = beneath
         self.beneath.setToolTip(beneath)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """A line that is too long shows its beginning; its tooltip has all of it."""
+        metrics, room = self.beneath.fontMetrics(), self.beneath.width()
+        shown = shortened(self._beneath, lambda text: metrics.horizontalAdvance(text) <= room)
+        self.beneath.setText(shown)

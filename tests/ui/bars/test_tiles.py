@@ -15,3 +15,16 @@ def test_a_tile_shows_its_figure(qtbot: QtBot) -> None:
     tile.show_figure("n/a", "no baseline")
     assert tile.figure.styleSheet() == ""
     assert tile.toolTip() == "committed / time in steps"
+
+
+def test_a_line_that_is_too_long_is_cut_and_whole_in_its_tooltip(qtbot: QtBot) -> None:
+    tile = Tile("Step", "", Look("dark"))
+    qtbot.addWidget(tile)
+    tile.resize(170, 70)
+    tile.show()
+    line = "draft 30% · verify 61% · other 10%"
+    tile.show_figure("9.1 ms", line)
+    assert tile.beneath.text() == "draft 30% · verify 61% …"
+    assert tile.beneath.toolTip() == line
+    tile.resize(400, 70)
+    assert tile.beneath.text() == line
