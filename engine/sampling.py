@@ -5,10 +5,8 @@ are not written out, as their tokens say everything (see ``rejection.judge_one_h
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 SMALLEST_TEMPERATURE = 1e-30
@@ -143,95 +141,3 @@ def draw_one(probs: torch.Tensor, uniform: float) -> int:
     return int(
         torch.searchsorted(cumulative, min(uniform * total, math.nextafter(total, 0.0)), right=True)
     )
-
-
-@dataclass(frozen=True)
-class RawReadings:
-    """What a model thought before temperature and filters; to look at, never to decide with."""
-
-    confidences: list[float]  # probability of the given token at temperature 1
-    entropies: list[float]  # nats
-
-
-def raw_confidences(rows: Sequence[torch.Tensor], token_ids: list[int]) -> list[float]:
-    """The probability at temperature 1 of one token in each of some [1, n_tokens] of logits."""
-    if not rows:
-        return []
-    if rows[0].is_cuda:
-        probs = torch.cat(tuple(rows)).float().softmax(-1)
-        places = torch.tensor(token_ids, device=probs.device)[:, None]
-        (chosen,) = on_host(probs.gather(-1, places).squeeze(-1))
-    else:
-        probs = _SCRATCH.rows(1, rows[0].shape[-1])
-        weights = probs.numpy()
-        chosen = []
-        for row, token_id in zip(rows, token_ids, strict=True):
-            torch.softmax(row.float(), -1, out=probs)
-            chosen.append(weights.item(0, token_id))
-    return [min(1.0, each) for each in chosen]
-
-
-def raw_readings(logits: torch.Tensor, token_ids: list[int]) -> RawReadings:
-    """Confidence and entropy at temperature 1 of each row.
-
-    Args:
-        logits: [n_rows, n_tokens]; rows must be usable.
-        token_ids: n_rows of them.
-    """
-    wide = logits.float()
-    # The entropy is the log of the normalising sum less the mean logit; the sum is known from the
-    # most likely token. Far fewer passes over the vocabulary than with logs of probabilities.
-    columns = _columns if logits.is_cuda else _columns_on_cpu
-    chosen, tops, top_probs, means = columns(wide, token_ids)
-    return RawReadings(
-        [min(1.0, each) for each in chosen],
-        [
-            max(0.0, top - math.log(prob) - mean)
-            for top, prob, mean in zip(tops, top_probs, means, strict=True)
-        ],
-    )
-
-
-def _columns_on_cpu(wide: torch.Tensor, token_ids: list[int]) -> list[list[float]]:
-    """Per row: the probability of its token, the largest logit, its probability, the mean logit.
-    Plain NumPy: an operator that was not used for a while takes longer to get going than these take
-    on a few rows."""
-    probs = _SCRATCH.rows(*wide.shape)
-    torch.softmax(wide, -1, out=probs)
-    logits, weights = wide.numpy(), probs.numpy()
-    chosen = [weights.item(row, token_id) for row, token_id in enumerate(token_ids)]
-    places = list(enumerate(logits.argmax(-1).tolist()))  # takes a third of what the maximum takes
-    with np.errstate(invalid="ignore"):
-        means = [float(np.dot(a, b)) for a, b in zip(weights, logits, strict=True)]
-    if any(map(math.isnan, means)):  # 0 * -inf: impossible tokens add nothing
-        logits = logits.clip(min=-1e30)
-        means = [float(np.dot(a, b)) for a, b in zip(weights, logits, strict=True)]
-    tops, top_probs = ([a.item(*place) for place in places] for a in (logits, weights))
-    return [chosen, tops, top_probs, means]
-
-
-class _Scratch:
-    """Memory for some rows of fp32 on the CPU, the same at every call: fresh memory comes in pages
-    that are cleared when they are first written. For the decoding thread alone."""
-
-    def __init__(self) -> None:
-        self._memory = torch.empty(0)
-
-    def rows(self, n_rows: int, n_columns: int) -> torch.Tensor:
-        """[n_rows, n_columns], of no particular numbers; good until the next call."""
-        if self._memory.shape[0] < n_rows or self._memory.shape[1:] != (n_columns,):
-            self._memory = torch.empty(n_rows, n_columns)
-        return self._memory.narrow(0, 0, n_rows)
-
-
-_SCRATCH = _Scratch()
-
-
-def _columns(wide: torch.Tensor, token_ids: list[int]) -> list[list[float]]:
-    """The same on another device, in two transfers."""
-    probs = wide.softmax(-1)
-    places = torch.tensor(token_ids, device=wide.device)[:, None]
-    (chosen,) = on_host(probs.gather(-1, places).squeeze(-1))
-    wide = wide.clamp(min=-1e30)
-    means = torch.linalg.vecdot(probs, wide)
-    return [chosen, *on_host(wide.amax(-1), probs.amax(-1), means)]

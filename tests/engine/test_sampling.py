@@ -12,8 +12,6 @@ from engine.sampling import (
     draw,
     one_hot,
     probabilities,
-    raw_confidences,
-    raw_readings,
 )
 from tests.support.exact_law import exact_probs
 
@@ -177,30 +175,3 @@ def test_draw_reaches_the_far_end_of_a_long_vocabulary() -> None:
     uniforms = torch.arange(0.01, 1.0, 0.07, dtype=torch.float64)
     token_ids = draw(probs.expand(len(uniforms), -1), uniforms)
     assert (token_ids - (uniforms * n_tokens).long()).abs().max() <= 1
-
-
-# --- readings ------------------------------------------------------------------------------------
-
-
-def test_raw_readings() -> None:
-    logits = torch.cat((LOG, torch.zeros(1, 3), torch.tensor([[0.0, -INF, -INF]])))
-    readings = raw_readings(logits, [1, 2, 0])
-    assert readings.confidences == pytest.approx([0.3, 1 / 3, 1.0])
-    assert readings.entropies == pytest.approx([1.0296530, np.log(3), 0.0], abs=1e-6)
-
-
-def test_raw_confidences_are_those_of_the_readings() -> None:
-    rows = [torch.randn(1, 50, generator=torch.Generator().manual_seed(n)) for n in range(4)]
-    readings = raw_readings(torch.cat(rows), [1, 2, 3, 4])
-    assert raw_confidences(rows, [1, 2, 3, 4]) == pytest.approx(readings.confidences)
-    assert raw_confidences([torch.tensor([[0.0, -INF, 0.0]])], [1]) == [0.0]
-    assert raw_confidences([], []) == []
-    again = raw_readings(torch.cat(rows), [1, 2, 3, 4])  # other rows in between change nothing
-    assert again == readings
-
-
-def test_raw_readings_of_extreme_logits_are_numbers() -> None:
-    logits = torch.tensor([[1e4, -1e4, 0.0], [3e38, -3e38, 0.0], [-INF, -INF, 5.0]])
-    readings = raw_readings(logits, [1, 0, 2])
-    assert readings.confidences == [0.0, 1.0, 1.0]
-    assert readings.entropies == [0.0, 0.0, 0.0]

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from engine.device.verdict import DraftRows, JudgedRow, confidences_of, judge_rows, read_rows
+from engine.readings import raw_readings
 from engine.rejection import judge, judge_one_hot
-from engine.sampling import SamplingParams, one_hot, probabilities, raw_readings
+from engine.sampling import SamplingParams, one_hot, probabilities
 
 N_TOKENS, N_MOST = 7, 4
 ASKED = [4, 2, 0, 3, 1]
@@ -70,11 +71,14 @@ def test_as_the_verdict_of_one(seed: int, params: SamplingParams, is_looked_up: 
             assert getattr(verdict, name) == pytest.approx(getattr(expected, name)), name
         assert judged.token_ids == batch.ids[row, :n].tolist()
         assert judged.n_non_finite == 0
-        readings = raw_readings(batch.logits[row, : n + 1], [*judged.token_ids, 0])
-        assert judged.readings.target_confidences == pytest.approx(readings.confidences[:n])
-        assert judged.readings.target_entropies == pytest.approx(readings.entropies[:n], abs=1e-5)
+        rows = batch.logits[row, : n + 1]
+        confidences, entropies = raw_readings(
+            [rows], rows.amax(-1).tolist(), [*judged.token_ids, 0], n_entropies=n + 1
+        )
+        assert judged.readings.target_confidences == pytest.approx(confidences[:n])
+        assert judged.readings.target_entropies == pytest.approx(entropies[:n], abs=1e-5)
         assert judged.readings.extra_entropy == pytest.approx(
-            readings.entropies[verdict.n_accepted], abs=1e-5
+            entropies[verdict.n_accepted], abs=1e-5
         )
         assert judged.readings.draft_confidences == (0.5,) * n
 
