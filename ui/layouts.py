@@ -58,10 +58,10 @@ PRESETS = (
                 )),
             )),
             (32, row(
-                (26, cards("acceptance-position")),
+                (27, cards("acceptance-position")),
                 (24, cards("acceptance-entropy", "acceptance-time")),
                 (23, cards("speedup-curve", "throughput")),
-                (27, cards("waterfall", "step-split")),
+                (26, cards("waterfall", "step-split")),
             )),
         ),
     ),
@@ -107,6 +107,7 @@ def keys_of(tree: Split | Tabs) -> tuple[str, ...]:
 
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], preset: Preset) -> None:
     """Lay ``docks`` out as the preset has them; those it does not name are hidden."""
+    _blank_tabs(window)
     for dock in docks.values():
         dock.setFloating(False)
         window.removeDockWidget(dock)
@@ -123,19 +124,25 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], preset: Prese
     _show_tabs(window)
 
 
+def _tab_bars(window: QMainWindow) -> list[QTabBar]:
+    return [bar for bar in window.findChildren(QTabBar) if bar.parent() is window]
+
+
+def _blank_tabs(window: QMainWindow) -> None:
+    """Before another arrangement: a bar that Qt takes again gets its titles from the cards."""
+    for bar in _tab_bars(window):
+        for place in range(bar.count()):
+            bar.setTabText(place, "")
+
+
 def _show_tabs(window: QMainWindow) -> None:
-    """Qt takes tab bars of an earlier arrangement again, and leaves them hidden; those that it
-    does not take again keep their old titles."""
-    groups = set()
-    for dock in window.findChildren(QDockWidget):
-        others = [each for each in window.tabifiedDockWidgets(dock) if not each.isHidden()]
-        if others and not dock.isHidden():
-            groups.add(frozenset(each.windowTitle() for each in (dock, *others)))
-    for bar in window.findChildren(QTabBar):
-        if bar.parent() is window:
-            bar.setAccessibleName("Cards")
-            titles = [bar.tabText(place) for place in range(bar.count())]
-            bar.setVisible(len(titles) > 1 and frozenset(titles) in groups)
+    """Show the tab bars that are in use, and no other: Qt takes bars of an earlier arrangement
+    again and leaves them hidden, and those that it does not take stay where they were."""
+    for bar in _tab_bars(window):
+        bar.setAccessibleName("Cards")
+        bar.setElideMode(Qt.TextElideMode.ElideMiddle)  # titles differ at their ends
+        titles = [bar.tabText(place) for place in range(bar.count())]
+        bar.setVisible(len(titles) > 1 and all(titles))
 
 
 def save_arrangement(window: QMainWindow) -> str:
@@ -145,6 +152,7 @@ def save_arrangement(window: QMainWindow) -> str:
 
 def restore_arrangement(window: QMainWindow, text: str) -> bool:
     """Whether the text was an arrangement of these docks."""
+    _blank_tabs(window)
     is_restored = window.restoreState(QByteArray.fromBase64(text.encode("ascii", "replace")))
     _show_tabs(window)
     return is_restored

@@ -86,7 +86,10 @@ class Stage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.tabs)
+        open_sessions = QHBoxLayout()
+        open_sessions.setContentsMargins(8, 0, 8, 0)
+        open_sessions.addWidget(self.tabs)
+        column.addLayout(open_sessions)
         column.addWidget(self.narrowed, 0, Qt.AlignmentFlag.AlignHCenter)
         for widget, stretch in ((self.tiles, 0), (self.host, 1)):
             line = QHBoxLayout()

@@ -216,7 +216,7 @@ QMenu::item:disabled {{ color: {mixed(t.dim, t.panel, 0.6)}; }}
 QMenu::separator {{ height: 1px; background: {t.line}; margin: 4px 8px; }}
 
 QTabBar::tab {{ background: transparent; color: {t.dim}; padding: 4px 11px; border: none;
-    border-bottom: 2px solid transparent; }}
+    border-bottom: 2px solid transparent; min-width: 30px; }}
 QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}
 QTabBar::tab:hover {{ color: {t.text}; }}
 QTabBar::close-button {{ image: url({ICONS}/close-{"dark" if t.is_dark else "light"}.svg); }}

@@ -1,7 +1,7 @@
 """Layouts: every preset names panels there are, and lies as it should."""
 
 import pytest
-from PySide6.QtWidgets import QDockWidget, QMainWindow
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar
 from pytestqt.qtbot import QtBot
 
 from ui.layouts import (
@@ -69,6 +69,26 @@ def test_an_arrangement_comes_back(qtbot: QtBot) -> None:
     assert not docks["a"].isFloating()
     assert restore_arrangement(window, kept)
     assert docks["a"].isFloating()
+
+
+def test_only_tab_bars_in_use_are_shown(qtbot: QtBot) -> None:
+    """Whatever was laid out before, fresh or as it was left."""
+    window, docks = host(qtbot, "a", "b", "c", "d")
+    one = Preset("x", "X", "", "", row((50, cards("a", "b")), (50, cards("c", "d"))))
+    other = Preset("y", "Y", "", "", column((50, cards("a", "b")), (50, cards("c"))))
+    kept: dict[str, str] = {}
+    for preset in (one, other, one, other, one):
+        for is_fresh in (True, False):
+            if is_fresh or not restore_arrangement(window, kept[preset.key]):
+                arrange(window, docks, preset)
+            qtbot.wait(10)
+            shown = [bar for bar in window.findChildren(QTabBar) if bar.isVisible()]
+            titles = [[bar.tabText(i) for i in range(bar.count())] for bar in shown]
+            assert sorted(titles) == ([["a", "b"], ["c", "d"]] if preset is one else [["a", "b"]])
+            for bar in shown:  # under its cards, as Qt has it where nothing is said
+                card = docks[bar.tabText(bar.currentIndex())].geometry()
+                assert (bar.x(), bar.y()) == (card.x(), card.bottom() + 1)
+            kept[preset.key] = save_arrangement(window)
 
 
 @pytest.mark.parametrize("text", ["", "no base64", "AAAA"])
