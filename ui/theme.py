@@ -147,7 +147,7 @@ QDockWidget {{ background: {t.window}; border: none; }}
 QMainWindow::separator {{ background: {t.window}; width: 8px; height: 8px; }}
 QMainWindow::separator:hover {{ background: {mixed(t.accent, t.window, 0.4)}; }}
 
-#chip {{ background: {t.raised}; border-radius: 7px; padding: 3px 9px; }}
+#chip {{ background: {t.raised}; border-radius: 7px; padding: 5px 10px; }}
 #toast {{ background: {t.raised}; border: 1px solid {t.line}; border-radius: 7px;
           padding: 5px 13px; }}
 #banner {{ background: {mixed(t.warning, t.panel, 0.16)}; border: 1px solid {t.warning};
@@ -157,7 +157,7 @@ QMainWindow::separator:hover {{ background: {mixed(t.accent, t.window, 0.4)}; }}
 
 QPushButton, QToolButton {{ background: {t.raised}; border: 1px solid {t.raised};
     border-radius: 7px; padding: 4px 11px; }}
-QToolButton {{ padding: 4px 7px; }}
+QToolButton {{ padding: 2px 7px 3px 7px; }}
 QPushButton:hover, QToolButton:hover {{ background: {hover}; }}
 QPushButton:pressed, QToolButton:pressed, QToolButton:checked, QPushButton:checked
     {{ background: {pressed}; border-color: {t.accent}; }}
@@ -167,7 +167,7 @@ QPushButton[primary="true"] {{ background: {t.good}; color: {t.on_colour}; font-
 QPushButton[primary="true"]:hover {{ background: {mixed(t.good, t.text, 0.85)}; }}
 QPushButton[primary="true"]:disabled {{ background: {t.raised};
     color: {mixed(t.dim, t.panel, 0.6)}; }}
-QToolButton#chipButton {{ padding: 3px 9px; }}
+QToolButton#chipButton {{ padding: 2px 9px 3px 9px; }}
 QToolButton#chipButton:disabled {{ color: {t.dim}; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
 

@@ -35,6 +35,7 @@ _CELLS = {
 }
 _LOW_PX = 170
 """Below this height there is room for the grids alone."""
+_LEAST_PX = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +165,7 @@ class _Cache(QWidget):
         self.row_name.setFont(interface_font(CAPTION))
         self.row_name.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.row = BlockRow(look.theme)
+        self.setMinimumHeight(_LEAST_PX)  # whether or not the table is shown: it may go
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(3)

@@ -115,8 +115,10 @@ def test_a_click_selects_the_block_and_its_sequence(panel: KvBlocksPanel) -> Non
 
 
 def test_a_small_panel_shows_the_grids_alone(panel: KvBlocksPanel) -> None:
+    smallest = panel.caches[TARGET].minimumSize()
     panel.resize(260, 150)
     assert not panel.caches[TARGET].row.isVisible()
+    assert panel.caches[TARGET].minimumSize() == smallest  # the table does not keep the card tall
     assert panel.caches[TARGET].grid.isVisible()
 
 
