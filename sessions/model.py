@@ -22,7 +22,7 @@ from engine.wire.events import (
     SpansMeasured,
     StepCommitted,
 )
-from sessions.columns import Array, Table, TextPool
+from sessions.columns import MISSING_CODE, Array, Kind, Table, TextPool
 from sessions.folds import Tables, fold_commits, fold_drafts, fold_kv, fold_spans, fold_verdicts
 from sessions.session_folds import (
     TABLE_OF,
@@ -63,6 +63,15 @@ class FoldedColumns:
     tables: Mapping[str, Mapping[str, Array]]  # name -> column -> values, of all tables
 
 
+@dataclass(frozen=True)
+class ColumnPiece:
+    """The columns of some events in a row, from a model that began with them."""
+
+    first_ordinal: int
+    first_t_ns: int
+    columns: FoldedColumns
+
+
 class SessionModel:
     """What is known of a session: an ``EventSink`` that becomes tables.
 
@@ -71,11 +80,15 @@ class SessionModel:
     one thread consumes and looks.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, after: int = -1) -> None:
+        """
+        Args:
+            after: the ordinal behind which its events begin: those before are not missing.
+        """
         pool = TextPool()
         self.tables = {name: Table(name, kinds, pool) for name, kinds in TABLE_COLUMNS.items()}
         self._n_events = 0
-        self._last_ordinal = -1
+        self._last_ordinal = after
         self._last_t_ns = 0
 
     @property
@@ -85,7 +98,7 @@ class SessionModel:
 
     @property
     def last_ordinal(self) -> int:
-        """The highest ordinal so far; -1 before the first event."""
+        """The highest ordinal so far; before the first event that behind which they begin."""
         return self._last_ordinal
 
     @property
@@ -106,6 +119,23 @@ class SessionModel:
             self.tables[name].adopt(table)
         self._n_events = columns.n_events
         self._last_ordinal, self._last_t_ns = columns.last_ordinal, columns.last_t_ns
+
+    def append(self, piece: ColumnPiece) -> None:
+        """Take in what another model made of events that follow those taken in so far."""
+        columns, n_missing = piece.columns, piece.first_ordinal - self._last_ordinal - 1
+        self._tell_gap(piece.first_ordinal, piece.first_t_ns, n_missing)
+        code_of = self.tables["starts"].pool.__getitem__
+        codes = np.array([*map(code_of, columns.texts), MISSING_CODE], np.int32)  # -1: the last
+        for name, added in columns.tables.items():
+            table = self.tables[name]
+            values = {
+                column: codes[rows] if table.kinds[column] is Kind.TEXT else rows
+                for column, rows in added.items()
+            }
+            table.append(len(added["t_ns"]), **values)
+        self._n_events += columns.n_events
+        self._last_ordinal = columns.last_ordinal
+        self._last_t_ns = max(self._last_t_ns, columns.last_t_ns)
 
     def snapshot(self, t_ns: int | None = None) -> Snapshot:
         """The session as it was at ``t_ns``, what happened at that very moment included; as it is
@@ -140,7 +170,10 @@ class SessionModel:
         before = np.maximum.accumulate(np.concatenate(([self._last_ordinal], ordinals)))
         n_missing = ordinals - before[:-1] - 1
         for row in np.flatnonzero(n_missing > 0).tolist():
-            self.tables["gaps"].append(
-                1, ordinal=ordinals[row], t_ns=events[row].t_ns, n_missing=n_missing[row]
-            )
+            self._tell_gap(told[row], events[row].t_ns, int(n_missing[row]))
         self._last_ordinal = int(before[-1])
+
+    def _tell_gap(self, ordinal: int, t_ns: int, n_missing: int) -> None:
+        """Before the event ``ordinal`` so many are missing, if any."""
+        if n_missing > 0:
+            self.tables["gaps"].append(1, ordinal=ordinal, t_ns=t_ns, n_missing=n_missing)

@@ -1,4 +1,5 @@
-"""Opening a stored session: at once where its columns are kept, else event by event.
+"""Opening a stored session: at once where its columns are kept, else event by event, which
+processes of their own do for a long one.
 
 Whoever shows a session calls ``advance`` until ``is_over`` and stays alive meanwhile;
 ``progress`` says how far it has come.
@@ -13,13 +14,19 @@ from pathlib import Path
 
 from sessions.column_cache import ColumnCache, stamp_of
 from sessions.column_file import StoredColumns
+from sessions.fold_processes import FoldProcesses
 from sessions.library import Library
-from sessions.lines_digest import LinesDigest
 from sessions.replay import StoredSource
 from sessions.session import Session
 from sessions.session_errors import SessionFileError
 from sessions.session_file import SessionFile
 from sessions.session_summary import FileSummary
+
+MIN_EVENTS_APART = 100_000
+"""Fewer events are folded here before another process has begun."""
+
+_MIN_ROW_BYTES = 32
+"""A file cannot hold more events than that makes of its size, whatever it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +69,20 @@ class StoredSession(Session):
         self.path = file.path
         self._file = file
         self._cache = cache
-        self._digest = LinesDigest()
         self._stamp = stamp_of(file.path)
         self._n_read = 0
         self._should_stop = threading.Event()
         self._threads = ThreadPoolExecutor(1, "session-opening")
         self._search: Future[StoredColumns | None] | None = None
+        self._folding: FoldProcesses | None = None
         self._keeping: Future[bool] | None = None
         self._is_from_cache = False
         self._is_settled = False
-        super().__init__(StoredSource(file, digest=self._digest))
+        super().__init__(StoredSource(file))
         if self.summary.counts.n_events >= cache.min_events and not self.summary.is_recording:
             self._search = self._threads.submit(self._find)
+        else:
+            self._begin_folding()
 
     @property
     def progress(self) -> OpeningProgress:
@@ -88,7 +97,8 @@ class StoredSession(Session):
     @property
     def is_over(self) -> bool:
         """Whether all of it was taken in."""
-        return self._is_closed or (self._search is None and super().is_over)
+        is_begun = self._search is None and self._folding is None
+        return self._is_closed or (is_begun and super().is_over)
 
     def advance(self, budget_ms: float) -> int:
         n_events = 0
@@ -100,8 +110,12 @@ class StoredSession(Session):
             finally:
                 if self._search.done():
                     self._search = None
-            if found is not None:
+            if found is None:
+                self._begin_folding()
+            else:
                 n_events = self._adopt(found)
+        if self._folding is not None and not self._is_closed:
+            return n_events + self._take_folded(self._folding, budget_ms)
         n_events += super().advance(budget_ms)
         if self.is_over and not self._is_closed:
             self._settle()
@@ -118,6 +132,8 @@ class StoredSession(Session):
     def close(self) -> None:
         """Columns that are just being kept are given up."""
         self._should_stop.set()
+        if self._folding is not None:
+            self._folding.close()
         self._threads.shutdown(wait=True)
         super().close()
 
@@ -127,27 +143,61 @@ class StoredSession(Session):
         self._source = StoredSource(self._file, after=found.identity.last_ordinal)
         return found.columns.n_events
 
+    def _begin_folding(self) -> None:
+        """Have a long session folded by other processes; their columns come first, and whatever
+        they leave, the end at least, is read event by event."""
+        counts = self.summary.counts
+        if counts.n_events < MIN_EVENTS_APART or self.summary.is_recording:
+            return
+        with suppress(SessionFileError):  # reading its events will meet it again
+            last = self._file.last_event()
+            if last is not None and last.ordinal <= self.path.stat().st_size // _MIN_ROW_BYTES:
+                self._folding = FoldProcesses(self.path, last.ordinal)
+
+    def _take_folded(self, folding: FoldProcesses, budget_ms: float) -> int:
+        """Take columns in until none is due or the budget is spent; the number of events."""
+        n_before, model = self.model.n_events, self.model
+        deadline_ns = self._clock() + round(budget_ms * 1e6)
+        while (left_ns := deadline_ns - self._clock()) > 0 or model.n_events == n_before:
+            piece = folding.poll(max(left_ns, 0) / 1e9)
+            if piece is None:
+                break
+            if piece.first_t_ns < model.last_t_ns:  # reading on will say so
+                folding.close()
+                break
+            model.append(piece)
+        if folding.is_over:
+            self._folding = None
+            self._source = StoredSource(
+                self._file, after=model.last_ordinal, after_ns=model.last_t_ns
+            )
+        return model.n_events - n_before
+
     def _settle(self) -> None:
         """All is taken in: the file is let go of, and what was folded is kept."""
         if self._is_settled:
             return
         self._is_settled = True
         self._source.close()
-        is_long = self._digest.identity.n_events >= self._cache.min_events
-        if is_long and self._stamp is not None and not self.summary.is_recording:
+        is_long = self.summary.counts.n_events >= self._cache.min_events
+        is_new = not self._is_from_cache and not self.summary.is_recording
+        if is_long and is_new and self._stamp is not None:
             self._keeping = self._threads.submit(self._keep)
 
     def _find(self) -> StoredColumns | None:
-        with suppress(SessionFileError):  # reading its events will meet it again, and say where
+        # Reading its events will meet an error again, and say where.
+        with suppress(SessionFileError, _Stopped):
             return self._cache.find(self._file, on_event=self._tell)
         return None
 
     def _keep(self) -> bool:
-        with suppress(SessionFileError):  # it has gone meanwhile
+        with suppress(SessionFileError, _Stopped):  # it has gone meanwhile, or nobody waits
+            with SessionFile.open(self.path) as file:
+                identity = file.identity(on_event=self._tell)
             return self._cache.keep(
                 self.path,
                 self.model,
-                self._digest.identity,
+                identity,
                 stamp=self._stamp,
                 should_stop=self._should_stop.is_set,
             )

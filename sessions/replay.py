@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from engine.wire.events import EndReason, Event, SessionEnded
-from sessions.lines_digest import LinesDigest
 from sessions.session_errors import SessionFileError
 from sessions.session_file import SessionFile
 
@@ -18,16 +17,14 @@ class StoredSource:
     whole; ``has_farewell`` tells whether that happened. The file belongs to the source from now on.
     """
 
-    def __init__(
-        self, file: SessionFile, *, after: int = -1, digest: LinesDigest | None = None
-    ) -> None:
+    def __init__(self, file: SessionFile, *, after: int = -1, after_ns: int = 0) -> None:
         """
         Args:
             after: the ordinal behind which to begin; what came before is known.
-            digest: given the lines of the events that are read.
+            after_ns: the time of that event, where it is known.
         """
         self._file = file
-        self._batches = self._whole(file, after, digest)
+        self._batches = self._whole(file, after, after_ns)
         self._waiting: list[Event] = []  # read already
         self._is_exhausted = False
         self._problem: SessionFileError | None = None
@@ -65,11 +62,9 @@ class StoredSource:
         self._waiting = []
         self._file.close()
 
-    def _whole(
-        self, file: SessionFile, after: int, digest: LinesDigest | None
-    ) -> Iterator[list[Event]]:
+    def _whole(self, file: SessionFile, after: int, after_ns: int) -> Iterator[list[Event]]:
         last = file.last_event() if after >= 0 else None
-        for events in file.batches(after=after, digest=digest):
+        for events in file.batches(after=after, after_ns=after_ns):
             last = events[-1]
             yield events
         if isinstance(last, SessionEnded):

@@ -12,7 +12,7 @@ import msgspec
 
 from engine.wire.events import EndReason, Event
 from sessions.environment import Environment, this_environment
-from sessions.lines_digest import EventsIdentity, LinesDigest
+from sessions.lines_digest import EventsIdentity
 from sessions.session_connection import (
     Connection,
     connect_for_reading,
@@ -25,7 +25,15 @@ from sessions.session_edits import checked_name, checked_notes, checked_tags
 from sessions.session_errors import SessionFileError, sqlite_errors
 from sessions.session_facts import SessionFacts
 from sessions.session_journal import choose_journal, end_journal
-from sessions.session_rows import INSERT, RowBatch, make_rows, read_events, read_last
+from sessions.session_rows import (
+    CHUNK_EVENTS,
+    INSERT,
+    MAX_ORDINAL,
+    RowBatch,
+    make_rows,
+    read_events,
+    read_last,
+)
 from sessions.session_schema import check_tables, create_schema
 from sessions.session_summary import FileSummary, RecordingProcess, read_summary
 
@@ -166,21 +174,33 @@ class SessionFile:
 
     # --- reading ---------------------------------------------------------------------------------
 
-    def events(self, *, after: int = -1, digest: LinesDigest | None = None) -> Iterator[Event]:
+    def events(self, *, after: int = -1) -> Iterator[Event]:
         """Every event behind the ordinal ``after``, in order, each one checked. The file is not
         locked while the caller holds the iterator, and events that are added meanwhile are read.
-        ``digest`` is given their lines, a few hundred events ahead of the caller.
 
         Raises:
             SessionFileError: on the way, at the first event that cannot be read.
         """
-        return chain.from_iterable(self.batches(after=after, digest=digest))
+        return chain.from_iterable(self.batches(after=after))
 
     def batches(
-        self, *, after: int = -1, digest: LinesDigest | None = None
+        self,
+        *,
+        after: int = -1,
+        after_ns: int = 0,
+        until: int = MAX_ORDINAL,
+        at_once: int = CHUNK_EVENTS,
     ) -> Iterator[list[Event]]:
-        """``events``, a few hundred at a time."""
-        return read_events(self._database.conn, self.path, after=after, digest=digest)
+        """``events``, up to ``at_once`` at a time and to the ordinal ``until``; ``after_ns`` is the
+        time of the event ``after``, where it is known."""
+        return read_events(
+            self._database.conn,
+            self.path,
+            after=after,
+            after_ns=after_ns,
+            until=until,
+            at_once=at_once,
+        )
 
     def last_event(self) -> Event | None:
         """The newest event; None when there is none."""

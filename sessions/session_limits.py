@@ -2,10 +2,12 @@
 
 The codec checks types. A file from elsewhere may still hold a number no column can take or lists
 that do not belong together; those are refused here, so that no reader needs to expect them. Every
-event that is read passes through here, hence the short way for the usual one.
+event that is read passes through here, hence the loops without a line of Python for each.
 """
 
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from itertools import chain, starmap
 from operator import attrgetter
 from struct import Struct
 from struct import error as StructError
@@ -36,53 +38,49 @@ _COUNTS: dict[type[Any], Callable[[Any], tuple[int, ...]]] = {
     StepCommitted: lambda e: e.token_ids,
 }
 """Lists of ids and places, held to the same range as single ones. An event's other lists, and what
-may be missing, are looked at in its line."""
+may be missing, need only fit 64 bits."""
 
 _MAX_COUNT = 2**32 - 1
-_DIGITS_TO_ZERO = bytes(ord("0") if byte in b"0123456789" else byte for byte in range(256))
-_MANY_DIGITS = b"0" * 19
-"""No integer of fewer digits is too wide for 64 bits."""
 
 
 class LimitError(ValueError):
     """An event no engine could have said; the message says why."""
 
 
-def check_limits(event: Event, line: bytes) -> None:
+def check_limits(events: Iterable[Event]) -> None:
     """Raise LimitError unless every integer fits its kind and parallel lists are equally long.
 
     All integers are at most 64 bits wide with their sign. Single counts, ids and positions, and
     the numbers of blocks, are 0 to 2^32 - 1; a step may be below zero.
-
-    Args:
-        line: what ``event`` was decoded from.
     """
-    pack, scalars, counts, has_same_lengths, has_more = _CHECKS[event.__class__]
+    groups: defaultdict[Any, list[Event]] = defaultdict(list)
+    for event in events:
+        groups[event.__class__].append(event)
+    for kind, group in groups.items():
+        _check_kind(kind, group, _CHECKS[kind])
+
+
+def _check_kind(kind: type[Any], events: list[Event], check: "_Check") -> None:
+    """``check_limits`` of events of one kind: a field of all of them at once."""
     try:
-        pack(*scalars(event))
+        deque(starmap(check.pack, map(check.scalars, events)), maxlen=0)
     except StructError as error:
-        raise _out_of_range(event) from error
-    if counts is not None:
-        numbers = counts(event)
-        if numbers and (max(numbers) > _MAX_COUNT or min(numbers) < 0):
-            raise _out_of_range(event)
-    if has_same_lengths is not None and not has_same_lengths(event):
-        raise LimitError(f"lists in {type(event).__name__} differ in length")
-    if has_more and _MANY_DIGITS in line.translate(_DIGITS_TO_ZERO):
-        _check_width(event)
+        raise _out_of_range(kind) from error
+    if check.counts is not None:
+        counts = list(chain.from_iterable(map(check.counts, events)))
+        if counts and (max(counts) > _MAX_COUNT or min(counts) < 0):
+            raise _out_of_range(kind)
+    if check.has_same_lengths is not None and not all(map(check.has_same_lengths, events)):
+        raise LimitError(f"lists in {kind.__name__} differ in length")
+    for values in check.wide:
+        found = set(chain.from_iterable(set(map(values, events))))  # most are alike, or None
+        numbers = [number for number in found if number is not None]
+        if numbers and (max(numbers) >= 2**63 or min(numbers) < -(2**63)):
+            raise _out_of_range(kind)
 
 
-def _check_width(event: Event) -> None:
-    """The long way, for lines that hold many digits in a row."""
-    for name in event.__struct_fields__:
-        value = getattr(event, name)
-        for number in value if isinstance(value, tuple) else (value,):
-            if isinstance(number, int) and not -(2**63) <= number < 2**63:
-                raise _out_of_range(event)
-
-
-def _out_of_range(event: Event) -> LimitError:
-    return LimitError(f"a number in {type(event).__name__} is out of range")
+def _out_of_range(kind: type[Any]) -> LimitError:
+    return LimitError(f"a number in {kind.__name__} is out of range")
 
 
 class _Check(NamedTuple):
@@ -92,7 +90,7 @@ class _Check(NamedTuple):
     scalars: Callable[[Any], tuple[Any, ...]]
     counts: Callable[[Any], tuple[int, ...]] | None
     has_same_lengths: Callable[[Any], bool] | None
-    has_more: bool  # integers that none of the others looks at
+    wide: tuple[Callable[[Any], tuple[int | None, ...]], ...]  # what none of the others looks at
 
 
 _SAME_LENGTHS: dict[type[Any], Callable[[Any], bool]] = {
@@ -135,21 +133,21 @@ _SAME_LENGTHS: dict[type[Any], Callable[[Any], bool]] = {
 
 
 def _make_check(kind: type[Any]) -> _Check:
-    names: list[str] = []
-    codes = "="
-    has_more = False
-    for name, hint in get_type_hints(kind).items():
-        if hint is int:
-            names.append(name)
-            codes += _code(name)
-        elif hint in (int | None, tuple[int, ...], tuple[int | None, ...]):
-            has_more = has_more or kind not in _COUNTS
+    hints = get_type_hints(kind)
+    names = [name for name, hint in hints.items() if hint is int]
+    wide: list[Callable[[Any], tuple[int | None, ...]]] = []
+    if kind not in _COUNTS:
+        lists = (tuple[int, ...], tuple[int | None, ...])
+        wide = [attrgetter(name) for name, hint in hints.items() if hint in lists]
+        missing = [name for name, hint in hints.items() if hint == int | None]
+        if missing:
+            wide.append(attrgetter(*missing, "ordinal"))  # two at least, so that it gives a tuple
     return _Check(
-        pack=Struct(codes).pack,
-        scalars=attrgetter(*names),  # ordinal and t_ns at least, so that it gives a tuple
+        pack=Struct("=" + "".join(map(_code, names))).pack,
+        scalars=attrgetter(*names),  # ordinal and t_ns at least
         counts=_COUNTS.get(kind),
         has_same_lengths=_SAME_LENGTHS.get(kind),
-        has_more=has_more,
+        wide=tuple(wide),
     )
 
 

@@ -3,14 +3,15 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import islice
+from operator import le, lt
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from engine.wire.codec import CodecError, decode_event, decode_events
 from engine.wire.events import SCHEMA_VERSION, Event, SessionStarted
-from sessions.lines_digest import LinesDigest
 from sessions.session_errors import NewerSessionFile, SessionFileError, damaged, sqlite_errors
 from sessions.session_facts import SessionFacts
 from sessions.session_limits import LimitError, check_limits
@@ -27,17 +28,32 @@ CHUNK_BYTES = 16 * 1024 * 1024
 INSERT = "INSERT INTO events (ordinal, t_ns, kind, sequence_id, step, payload) VALUES (?,?,?,?,?,?)"
 _BEFORE_ALL = -(2**63)
 """A row below zero is not passed over: it is damage."""
+MAX_ORDINAL = 2**63 - 1
 
-_FROM = "SELECT ordinal, CAST(payload AS BLOB) FROM events"
-_AFTER = f"{_FROM} WHERE ordinal > ? ORDER BY ordinal LIMIT {CHUNK_EVENTS}"
-_LAST = f"{_FROM} ORDER BY ordinal DESC LIMIT 1"
+_BETWEEN = "FROM events WHERE ordinal > ? AND ordinal <= ? ORDER BY ordinal LIMIT ?"
+_ROWS = f"SELECT ordinal, CAST(payload AS BLOB) {_BETWEEN}"
+_JOINED = (
+    "SELECT CAST(group_concat(ordinal) AS BLOB), CAST(group_concat(payload) AS BLOB)"
+    f" FROM (SELECT ordinal, payload {_BETWEEN})"
+)
+"""SQLite joins what is read, so that Python sees two values for hundreds of rows."""
 
+_LAST = "SELECT ordinal, CAST(payload AS BLOB) FROM events ORDER BY ordinal DESC LIMIT 1"
+
+_decode_ordinals = msgspec.json.Decoder(list[int]).decode
 
 _KINDS = {
     kind: (kind.__name__, "sequence_id" in kind.__struct_fields__, "step" in kind.__struct_fields__)
     for kind in Event.__args__
 }
 """Name of a kind, and whether its events have a sequence and a step."""
+
+
+class _Place(NamedTuple):
+    """Of an event, or before all of them: where to go on."""
+
+    ordinal: int
+    t_ns: int
 
 
 class RowBatch(msgspec.Struct, frozen=True):
@@ -72,17 +88,27 @@ def make_rows(batch: Iterable[tuple[Event, bytes]], facts: SessionFacts) -> RowB
 
 
 def read_events(
-    connection: sqlite3.Connection, path: Path, *, after: int, digest: LinesDigest | None = None
+    connection: sqlite3.Connection,
+    path: Path,
+    *,
+    after: int,
+    after_ns: int = 0,
+    until: int = MAX_ORDINAL,
+    at_once: int = CHUNK_EVENTS,
 ) -> Iterator[list[Event]]:
-    """Every event behind the ordinal ``after``, in order, each one checked, a few hundred at a
-    time; ``digest`` is given their lines.
+    """Every event behind the ordinal ``after``, in order, each one checked, up to ``at_once`` at a
+    time.
+
+    Args:
+        after_ns: time of the event ``after``: none that follows may be earlier.
+        until: the last ordinal to be read.
 
     Raises:
         SessionFileError: the file is damaged or busy; what came before is sound.
     """
-    ordinal, t_ns = after if after >= 0 else _BEFORE_ALL, 0
-    while events := _read_chunk(connection, path, ordinal, t_ns, digest):
-        ordinal, t_ns = events[-1].ordinal, events[-1].t_ns
+    place = _Place(after if after >= 0 else _BEFORE_ALL, after_ns)
+    while events := _read_chunk(connection, path, place, until, at_once):
+        place = _Place(events[-1].ordinal, events[-1].t_ns)
         yield events
 
 
@@ -94,18 +120,50 @@ def read_last(connection: sqlite3.Connection, path: Path) -> Event | None:
 
 
 def _read_chunk(
-    connection: sqlite3.Connection,
-    path: Path,
-    ordinal: int,
-    t_ns: int,
-    digest: LinesDigest | None = None,
+    connection: sqlite3.Connection, path: Path, after: _Place, until: int, n: int
 ) -> list[Event]:
-    """Events as far as they are sound; raises only when not even the first one is."""
+    """Up to ``n`` events as far as they are sound; raises only when not even the first one is."""
+    events = _all_sound(connection, after, until, n)
+    return _first_sound(connection, path, after, until) if events is None else events
+
+
+def _all_sound(
+    connection: sqlite3.Connection, after: _Place, until: int, n: int
+) -> list[Event] | None:
+    """Events decoded together, the quick way for sound ones; None where anything is not as it must
+    be, or too long to be joined."""
+    try:
+        ordinals, lines = connection.execute(_JOINED, (after.ordinal, until, n)).fetchone()
+        if ordinals is None:
+            return []
+        told = _decode_ordinals(b"[%b]" % ordinals)
+        events = decode_events([lines])
+        check_limits(events)
+    except (sqlite3.Error, CodecError, LimitError, TypeError):  # a payload may be anything
+        return None
+    times = [event.t_ns for event in events]
+    is_sound = (
+        len(lines) <= CHUNK_BYTES
+        and told == [event.ordinal for event in events]
+        and told[0] > max(after.ordinal, -1)
+        and all(map(lt, told, islice(told, 1, None)))
+        and times[0] >= after.t_ns
+        and all(map(le, times, islice(times, 1, None)))
+        and SessionStarted not in map(type, events)  # its version is looked at
+    )
+    return events if is_sound else None
+
+
+def _first_sound(
+    connection: sqlite3.Connection, path: Path, after: _Place, until: int
+) -> list[Event]:
+    """One by one, as far as they are sound; raises only when not even the first one is."""
     rows: list[tuple[int, Any]] = []
     n_bytes = 0
     try:
         # Closed even when an error keeps this frame alive: an open cursor is a lock on the file.
-        with sqlite_errors(path), closing(connection.execute(_AFTER, (ordinal,))) as cursor:
+        query = (after.ordinal, until, CHUNK_EVENTS)
+        with sqlite_errors(path), closing(connection.execute(_ROWS, query)) as cursor:
             for row in cursor:
                 rows.append(row)
                 n_bytes += len(row[1] or b"")
@@ -115,38 +173,8 @@ def _read_chunk(
         if not rows:
             raise
         # What could be read is given; the next chunk begins at the bad place and says so.
-    events = _all_sound(rows, ordinal, t_ns)
-    if events is None:
-        events = _first_sound(rows, ordinal, t_ns, path)
-    if digest is not None and events:
-        lines = [payload for _, payload in rows[: len(events)]]
-        digest.add(lines, n=len(events), last_ordinal=events[-1].ordinal)
-    return events
-
-
-def _all_sound(rows: list[tuple[int, Any]], ordinal: int, t_ns: int) -> list[Event] | None:
-    """The rows' events decoded together, the quick way for sound ones; None where anything is not
-    as it must be."""
-    ordinal = max(ordinal, -1)
-    try:
-        events = decode_events([payload for _, payload in rows])
-        if len(events) != len(rows):
-            return None
-        for (row_ordinal, payload), event in zip(rows, events, strict=True):
-            if not (event.ordinal == row_ordinal > ordinal and event.t_ns >= t_ns):
-                return None
-            check_limits(event, payload)
-            if event.__class__ is SessionStarted:
-                return None  # its version is looked at
-            ordinal, t_ns = row_ordinal, event.t_ns
-    except (CodecError, LimitError, TypeError):  # a payload may be anything
-        return None
-    return events
-
-
-def _first_sound(rows: list[tuple[int, Any]], ordinal: int, t_ns: int, path: Path) -> list[Event]:
-    """One by one, as far as they are sound; raises only when not even the first one is."""
     events: list[Event] = []
+    ordinal, t_ns = after
     try:
         for row_ordinal, payload in rows:
             event = checked_event(row_ordinal, payload, path)
@@ -170,7 +198,7 @@ def checked_event(ordinal: int, payload: Any, path: Path) -> Event:
         raise damaged(path, f"event {ordinal} has no payload")
     try:
         event = decode_event(payload)
-        check_limits(event, payload)
+        check_limits([event])
     except (CodecError, LimitError) as error:
         raise _unreadable(payload, path, f"event {ordinal} cannot be read: {error}") from error
     if event.ordinal != ordinal or event.ordinal < 0:

@@ -165,17 +165,17 @@ def _openings(path: Path, folder: Path, progress: Callable[[str], None]) -> list
     rows = (
         ("open_summary_s", best("summary_s"), "s", 0.3, "to its name, counts and figures"),
         ("open_complete_s", best("complete_s"), "s", 2.0, _kept(again)),
-        ("open_first_s", first["complete_s"], "s", 6.0, "event by event; its columns are kept"),
+        ("open_first_s", first["complete_s"], "s", 6.0, "from its events; its columns are kept"),
         ("snapshot_us", best("snapshot_us"), "us", 100.0, "of any moment, mean of 1000"),
         ("open_memory_mb", best("peak_mb"), "MB", 400.0, "peak of the process, from columns"),
-        ("open_first_memory_mb", first["peak_mb"], "MB", 400.0, "peak, event by event"),
+        ("open_first_memory_mb", first["peak_mb"], "MB", 400.0, "peak of the process, from events"),
     )
     return [Figure(*row) for row in rows]
 
 
 def _kept(openings: Sequence[dict[str, Any]]) -> str:
     is_kept = all(each["is_from_cache"] for each in openings)
-    return "from columns that were kept" if is_kept else "event by event: too short to be kept"
+    return "from columns that were kept" if is_kept else "from its events: too short to be kept"
 
 
 def _open_apart(path: Path, folder: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.wire.events import DraftProposed, Event
 from sessions.column_cache import ColumnCache, cache_folder, stamp_of
-from sessions.lines_digest import LinesDigest
+from sessions.lines_digest import EventsIdentity
 from sessions.session_file import SessionFile
 from sessions.synthetic import synthetic_events
 from tests.sessions.played import assert_same, model_of
@@ -32,11 +32,13 @@ def path(tmp_path: Path, cache: ColumnCache) -> Path:
 
 
 def keep(cache: ColumnCache, path: Path, events: list[Event] = EVENTS) -> bool:
-    digest = LinesDigest()
     stamp = stamp_of(path)
+    return cache.keep(path, model_of(events), identity_of(path), stamp=stamp)
+
+
+def identity_of(path: Path) -> EventsIdentity:
     with SessionFile.open(path) as file:
-        assert sum(1 for _ in file.events(digest=digest)) == len(EVENTS)
-    return cache.keep(path, model_of(events), digest.identity, stamp=stamp)
+        return file.identity()
 
 
 def is_found(cache: ColumnCache, path: Path) -> tuple[bool, bool]:
@@ -113,12 +115,9 @@ def test_what_was_not_folded_from_the_file_is_not_kept(cache: ColumnCache, path:
     for entry in cache.folder.iterdir():
         entry.unlink()
     assert not keep(cache, path, EVENTS[:-5])
-    digest = LinesDigest()
-    with SessionFile.open(path) as file:
-        list(file.events(digest=digest))
     stamp = stamp_of(path)
     os.utime(path, ns=(1, 1))
-    assert not cache.keep(path, model_of(EVENTS), digest.identity, stamp=stamp)
+    assert not cache.keep(path, model_of(EVENTS), identity_of(path), stamp=stamp)
     assert list(cache.folder.iterdir()) == []
 
 
@@ -140,10 +139,7 @@ def test_those_not_used_for_longest_go(tmp_path: Path) -> None:
     for seed in range(5):
         events = list(synthetic_events(200, seed=seed))
         paths.append(record(tmp_path / f"{seed}.specscope", events))
-        digest = LinesDigest()
-        with SessionFile.open(paths[-1]) as file:
-            list(file.events(digest=digest))
-        assert cache.keep(paths[-1], model_of(events), digest.identity)
+        assert cache.keep(paths[-1], model_of(events), identity_of(paths[-1]))
         for entry in cache.folder.iterdir():  # as if a second had passed
             os.utime(entry, ns=(0, entry.stat().st_mtime_ns - 10**9))
     n_bytes = sum(entry.stat().st_size for entry in cache.folder.iterdir())
@@ -153,7 +149,7 @@ def test_those_not_used_for_longest_go(tmp_path: Path) -> None:
     with SessionFile.open(paths[0]) as file:
         assert cache.find(file) is None
     tiny = ColumnCache(tmp_path / "columns", min_events=1, max_bytes=10)
-    assert not tiny.keep(paths[-1], model_of(events), digest.identity)
+    assert not tiny.keep(paths[-1], model_of(events), identity_of(paths[-1]))
 
 
 def test_it_lies_in_the_data_folder_where_one_is_named(
@@ -167,16 +163,12 @@ def test_it_lies_in_the_data_folder_where_one_is_named(
 def test_a_crashed_session_has_no_farewell_in_its_columns(tmp_path: Path) -> None:
     cache = ColumnCache(tmp_path / "columns", min_events=1)
     path = record(tmp_path / "x.specscope", EVENTS[:-1])
-    digest = LinesDigest()
-    with SessionFile.open(path) as file:
-        events = list(file.events(digest=digest))
-    farewell = EVENTS[-1]
-    assert cache.keep(path, model_of([*events, farewell]), digest.identity)
+    assert cache.keep(path, model_of(EVENTS), identity_of(path))
     with SessionFile.open(path) as file:
         found = cache.find(file)
     assert found is not None
     assert len(found.columns.tables["ends"]["t_ns"]) == 0
     model = model_of([])
     model.adopt(found.columns)
-    model.consume([farewell])
+    model.consume(EVENTS[-1:])
     assert_same(model.snapshot(), model_of(EVENTS).snapshot())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.wire.events import EndReason, Event
+from sessions import opening
 from sessions.column_cache import ColumnCache
 from sessions.opening import StoredSession, open_session
 from sessions.recorder import Recorder
@@ -170,3 +171,48 @@ def test_the_snapshot_of_a_moment_is_the_same_from_columns(
     half: list[Event] = EVENTS[: len(EVENTS) // 2]
     assert_same(session.snapshot(half[-1].t_ns), snapshot_of(half))
     session.close()
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every session counts as a long one."""
+    monkeypatch.setattr(opening, "MIN_EVENTS_APART", 1)
+
+
+@pytest.mark.usefixtures("apart")
+@pytest.mark.parametrize("n_events", [len(EVENTS), len(EVENTS) - 1])
+def test_processes_fold_a_long_session(tmp_path: Path, cache: ColumnCache, n_events: int) -> None:
+    events = EVENTS[:n_events]
+    path = record(tmp_path / "x.specscope", events)
+    folded, _ = opened(path, cache)
+    again, is_kept = opened(path, cache)
+    assert is_kept
+    assert_same(again, folded)
+    assert len(folded.ends) == 1
+    if n_events == len(EVENTS):
+        assert_same(folded, snapshot_of(events))
+
+
+@pytest.mark.usefixtures("apart")
+def test_damage_is_said_whoever_folds(tmp_path: Path, cache: ColumnCache) -> None:
+    path = record(tmp_path / "x.specscope", EVENTS)
+    database = sqlite3.connect(path)
+    database.execute("UPDATE events SET t_ns = 0, payload = '{' WHERE ordinal = 1500")
+    database.commit()
+    database.close()
+    session = open_session(path, cache=cache)
+    with pytest.raises(DamagedSessionFile, match="event 1500 cannot be read"):
+        session.read_all()
+    assert session.model.n_events == 1500
+    session.close()
+
+
+@pytest.mark.usefixtures("apart")
+def test_closing_ends_the_processes(tmp_path: Path, cache: ColumnCache) -> None:
+    path = record(tmp_path / "x.specscope", EVENTS)
+    session = open_session(path, cache=cache)
+    while session._folding is None:
+        session.advance(1.0)
+    session.close()
+    assert session.is_over
+    assert not session.advance(1.0)

@@ -3,7 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from engine.wire.codec import encode
 from engine.wire.events import (
     BlocksAllocated,
     BlocksFreed,
@@ -24,12 +23,21 @@ def first(kind: type[Event]) -> Event:
 
 
 def check(event: Event) -> None:
-    check_limits(event, encode(event))
+    check_limits([event])
 
 
 def test_whatever_an_engine_says_is_within() -> None:
     for event in script():
         check(event)
+    check_limits(script())
+    check_limits([])
+
+
+def test_one_of_many_is_found() -> None:
+    events = script()
+    events[50:50] = [replace(first(SpansMeasured), n_bytes=(2**64,) * 6)]
+    with pytest.raises(LimitError, match="SpansMeasured is out of range"):
+        check_limits(events)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from engine.wire.codec import encode
 from engine.wire.events import Event, LogEmitted, SessionStarted
 from sessions import session_rows
 from sessions.environment import Environment
-from sessions.session_errors import NewerSessionFile
+from sessions.session_errors import DamagedSessionFile, NewerSessionFile
 from sessions.session_facts import SessionFacts
 from sessions.session_file import SessionFile
 from sessions.session_rows import checked_event, make_rows
@@ -42,8 +42,18 @@ def test_long_events_are_not_all_in_memory_at_once(tmp_path: Path) -> None:
     ]
     path = record(tmp_path / "x.specscope", events)
     with SessionFile.open(path) as file:
-        piece = session_rows._read_chunk(file._database.conn, path, -1, 0)
-    assert len(piece) == 4
+        pieces = list(file.batches())
+    assert [len(piece) for piece in pieces] == [4, 2]
+
+
+def test_a_part_can_be_read(tmp_path: Path) -> None:
+    path = record(tmp_path / "x.specscope", script())
+    with SessionFile.open(path) as file:
+        pieces = list(file.batches(after=9, until=29, at_once=8))
+        with pytest.raises(DamagedSessionFile, match="time runs back at event 10"):
+            next(file.batches(after=9, after_ns=10**18))
+    assert [len(piece) for piece in pieces] == [8, 8, 4]
+    assert [event for piece in pieces for event in piece] == script()[10:30]
 
 
 def test_holes_are_kept(tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""FoldProcesses: a long session file becomes columns on all cores, beside whoever waits for it."""
+
+import contextlib
+import os
+import subprocess
+from pathlib import Path
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import IO
+
+from engine.wire.program import engine_command, engine_environment
+from sessions.column_pieces import read_piece
+from sessions.fold_program import LENGTH
+from sessions.model import ColumnPiece
+
+_PROGRAM = "sessions.fold_program"
+_MAX_PROCESSES = 4
+_MAX_WAITING = 2
+"""Pieces of one process that are kept until they are wanted; it waits meanwhile."""
+
+_LOOK_EVERY_S = 0.1
+
+
+class FoldProcesses:
+    """Processes that read a session file, each every so-manieth piece of it.
+
+    ``poll`` gives the pieces in order, as far as they are sound. Nothing that goes wrong is raised:
+    the pieces end early, and whoever goes on event by event meets the trouble itself.
+    """
+
+    def __init__(self, path: Path, last_ordinal: int, *, n_processes: int | None = None) -> None:
+        n = n_processes or min(os.cpu_count() or 1, _MAX_PROCESSES)
+        self._n_given = 0
+        self._is_over = False
+        self._is_closed = Event()
+        self._queues: list[Queue[bytes]] = [Queue(_MAX_WAITING) for _ in range(n)]
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._threads: list[Thread] = []
+        try:
+            for share, queue in enumerate(self._queues):
+                arguments = (str(path.absolute()), str(share), str(n), str(last_ordinal))
+                process = subprocess.Popen(
+                    engine_command(_PROGRAM, *arguments),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    env=engine_environment(),
+                )
+                self._processes.append(process)
+                thread = Thread(
+                    target=self._drain, args=(process, queue), name=f"fold-{share}", daemon=True
+                )
+                self._threads.append(thread)
+                thread.start()
+        except OSError:  # no more processes are to be had
+            self.close()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no piece will come any more."""
+        return self._is_over
+
+    def poll(self, timeout_s: float) -> ColumnPiece | None:
+        """The next piece; None when it is not there by then, or there is none."""
+        while not self._is_over:
+            try:
+                packed = self._queues[self._n_given % len(self._queues)].get(timeout=timeout_s)
+            except Empty:
+                return None
+            self._n_given += 1
+            if not packed:
+                self.close()
+            elif piece := read_piece(packed):
+                return piece
+        return None
+
+    def close(self) -> None:
+        """End the processes; may be called again."""
+        self._is_over = True
+        self._is_closed.set()
+        for process in self._processes:
+            process.kill()
+        for thread in self._threads:
+            thread.join()
+        for process in self._processes:
+            process.wait()
+
+    def _drain(self, process: "subprocess.Popen[bytes]", queue: "Queue[bytes]") -> None:
+        assert process.stdout is not None
+        with process.stdout as stream:
+            while True:
+                packed = _read(stream)
+                self._put(queue, packed)
+                if not packed or self._is_closed.is_set():
+                    return
+
+    def _put(self, queue: "Queue[bytes]", packed: bytes) -> None:
+        while not self._is_closed.is_set():
+            with contextlib.suppress(Full):
+                queue.put(packed, timeout=_LOOK_EVERY_S)
+                return
+
+
+def _read(stream: IO[bytes]) -> bytes:
+    """The next piece, packed; nothing where the process ended."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return b""
+    (n_bytes,) = LENGTH.unpack(head)
+    packed = stream.read(n_bytes)
+    return packed if len(packed) == n_bytes else b""

@@ -1,0 +1,47 @@
+"""The program of a process that folds its share of a session file: ``python -m
+sessions.fold_program FILE SHARE SHARES LAST``.
+
+The events are cut into pieces by their ordinals, and every so-manieth piece, packed, goes to
+standard output. The first trouble ends it: whoever reads goes on event by event from there.
+"""
+
+import gc
+import struct
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from sessions.column_pieces import fold_piece
+from sessions.session_file import SessionFile
+
+PIECE_ORDINALS = 4096
+"""Events of a piece, where none is missing: a millisecond of taking columns in."""
+
+LENGTH = struct.Struct("<q")
+"""Bytes of the piece that follows."""
+
+
+def fold_share(path: Path, share: int, n_shares: int, last: int, out: BinaryIO) -> None:
+    """Write the pieces ``share``, ``share + n_shares``, ... of the events up to the ordinal
+    ``last``.
+
+    Raises:
+        SessionFileError: the file cannot be read.
+        OSError: nobody listens any more.
+    """
+    with SessionFile.open(path) as file:
+        for first in range(share * PIECE_ORDINALS, last + 1, n_shares * PIECE_ORDINALS):
+            packed = fold_piece(file, first - 1, first + PIECE_ORDINALS - 1)
+            out.write(LENGTH.pack(len(packed)))
+            out.write(packed)
+            out.flush()
+
+
+def main(arguments: list[str]) -> None:
+    path, share, n_shares, last = arguments
+    fold_share(Path(path), int(share), int(n_shares), int(last), sys.stdout.buffer)
+
+
+if __name__ == "__main__":
+    gc.disable()  # nothing here is a cycle, and the collector would look at millions of lists
+    main(sys.argv[1:])

@@ -1,0 +1,44 @@
+"""A share of a session file comes as every so-manieth piece of it."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from sessions import fold_program
+from sessions.column_pieces import read_piece
+from sessions.fold_program import LENGTH, fold_share
+from tests.sessions.recorded import record, script
+
+
+def pieces(stream: bytes) -> list[tuple[int, int]]:
+    """First and last ordinal of each."""
+    found = []
+    while stream:
+        (n_bytes,) = LENGTH.unpack_from(stream)
+        piece = read_piece(stream[LENGTH.size : LENGTH.size + n_bytes])
+        assert piece is not None
+        found.append((piece.first_ordinal, piece.columns.last_ordinal))
+        stream = stream[LENGTH.size + n_bytes :]
+    return found
+
+
+def test_all_shares_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fold_program, "PIECE_ORDINALS", 10)
+    path = record(tmp_path / "x.specscope", script())
+    last = script()[-1].ordinal
+    found = []
+    for share in range(3):
+        out = io.BytesIO()
+        fold_share(path, share, 3, last, out)
+        found.append(pieces(out.getvalue()))
+    assert found[1][:2] == [(10, 19), (40, 49)]
+    firsts = sorted(first for share in found for first, _ in share)
+    assert firsts == list(range(0, last + 1, 10))
+
+
+def test_it_is_a_program(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = record(tmp_path / "x.specscope", script())
+    last = script()[-1].ordinal
+    fold_program.main([str(path), "0", "1", str(last)])
+    assert pieces(capfdbinary.readouterr().out) == [(0, last)]
