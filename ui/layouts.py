@@ -52,8 +52,8 @@ PRESETS = (
             (68, row(
                 (27, cards("tokens")),
                 (73, column(
-                    (54, cards("timeline")),
-                    (46, row((64, cards("kv-blocks", "kv-memory")),
+                    (50, cards("timeline")),
+                    (50, row((64, cards("kv-blocks", "kv-memory")),
                              (36, cards("roofline", "utilization-time")))),
                 )),
             )),

@@ -21,6 +21,7 @@ class Toast(QLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._page = page
         self._after = after
         self._n_said = 0
         page.installEventFilter(self)
@@ -44,7 +45,7 @@ class Toast(QLabel):
 
     def _place(self) -> None:
         """In the middle; broken into lines where it is wider than the page."""
-        page = self.parentWidget()
+        page = self._page
         room = page.width() - 2 * _GAP_PX
         self.setWordWrap(False)
         width = self.sizeHint().width()

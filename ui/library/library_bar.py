@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, 
 from ui.icons import icon
 from ui.theme import Theme
 
-_WORDS_FROM_PX = 380
+_WORDS_FROM_PX = 440
 """Narrower than this the buttons show their icons alone."""
 
 
@@ -21,6 +21,7 @@ class LibraryBar(QWidget):
         self.search.setMinimumWidth(60)
         self.open = _button("Open the selected session (Enter)")
         self.compare = _button(f"Compare: show 2 to {n_compared} selected sessions side by side")
+        self.tags = _button("Tags of the selected session, with commas between them (Shift+F2)")
         self.more = QToolButton()
         self.more.setText("⋯")
         self.more.setToolTip("Rename, export, import, show in its folder, delete")
@@ -30,17 +31,20 @@ class LibraryBar(QWidget):
         line.addWidget(self.search, 1)
         line.addWidget(self.open)
         line.addWidget(self.compare)
+        line.addWidget(self.tags)
         line.addWidget(self.more)
 
     def restyle(self, theme: Theme) -> None:
         self.open.setIcon(icon("open", theme))
         self.compare.setIcon(icon("compare", theme))
+        self.tags.setIcon(icon("tag", theme))
 
     def fit(self, width: int) -> None:
         """Leave the buttons' words out where there is no room for them."""
         has_words = width >= _WORDS_FROM_PX
         self.open.setText("Open" if has_words else "")
         self.compare.setText("Compare" if has_words else "")
+        self.tags.setText("Tags" if has_words else "")
 
     def to_search(self) -> None:
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)

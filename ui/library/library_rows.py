@@ -21,12 +21,13 @@ class Column(IntEnum):
     NAME = 0
     DATE = 1
     DRAFT = 2
-    SPEED = 3
-    ACCEPTANCE = 4
-    TOKENS = 5
-    TARGET = 6
-    ENDED = 7
-    TAGS = 8
+    GAMMA = 3
+    SPEED = 4
+    ACCEPTANCE = 5
+    TOKENS = 6
+    TARGET = 7
+    ENDED = 8
+    TAGS = 9
 
 
 HEADINGS = {
@@ -35,12 +36,13 @@ HEADINGS = {
     Column.DATE: "date",
     Column.TARGET: "target",
     Column.DRAFT: "draft",
+    Column.GAMMA: "γ",  # noqa: RUF001 - gamma is meant
     Column.TOKENS: "tokens",
     Column.SPEED: "tokens/s",
     Column.ACCEPTANCE: "acceptance",
     Column.ENDED: "ended",
 }
-NUMBERS = frozenset({Column.TOKENS, Column.SPEED, Column.ACCEPTANCE})
+NUMBERS = frozenset({Column.GAMMA, Column.TOKENS, Column.SPEED, Column.ACCEPTANCE})
 
 Key = tuple[int, float, str]
 """What is missing first, then numbers, then words."""
@@ -83,6 +85,7 @@ def _sound(entry: LibraryEntry, summary: FileSummary, started: float, date: str)
     name = summary.name or entry.path.stem
     speed, alpha = figures.get("tokens_per_second"), figures.get("acceptance_rate")
     draft = counts.draft or _told_draft(summary.config_json)
+    gamma = _told_gamma(summary.config_json, draft)
     ended = "recording" if summary.is_recording else str(summary.end_reason)
     words = {
         Column.NAME: name,
@@ -90,6 +93,7 @@ def _sound(entry: LibraryEntry, summary: FileSummary, started: float, date: str)
         Column.DATE: date,
         Column.TARGET: counts.target or UNKNOWN,
         Column.DRAFT: draft or UNKNOWN,
+        Column.GAMMA: str(gamma),
         Column.TOKENS: f"{counts.n_output_tokens:,}",
         Column.SPEED: _number(speed, ",.1f"),
         Column.ACCEPTANCE: _number(alpha, ".3f"),
@@ -98,6 +102,7 @@ def _sound(entry: LibraryEntry, summary: FileSummary, started: float, date: str)
     keys = {column: _word_key(text) for column, text in words.items()}
     keys[Column.DATE] = (1, started, "")
     keys[Column.TOKENS] = (1, counts.n_output_tokens, "")
+    keys[Column.GAMMA] = _number_key(gamma)
     keys[Column.SPEED] = _number_key(speed)
     keys[Column.ACCEPTANCE] = _number_key(alpha)
     return LibraryRow(
@@ -152,6 +157,14 @@ def _facts(summary: FileSummary) -> str:
 
 def _told_draft(config_json: str) -> str:
     return str(told_settings(config_json).get("draft", ""))
+
+
+def _told_gamma(config_json: str, draft: str) -> int | str:
+    """Tokens drafted a step as the run began, or "auto"; 0 without a draft."""
+    gamma = told_settings(config_json).get("gamma", UNKNOWN)
+    if draft == "none":
+        return 0
+    return gamma if isinstance(gamma, int | str) else UNKNOWN
 
 
 def _is_number(value: object) -> bool:

@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from ui.library.library_rows import HEADINGS, NUMBERS, Column, LibraryRow
@@ -25,10 +25,11 @@ Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _EDITED = (Column.NAME, Column.TAGS)
 _WIDTHS = {
-    Column.NAME: 190, Column.DATE: 122, Column.DRAFT: 110, Column.SPEED: 76,
+    Column.NAME: 190, Column.DATE: 122, Column.DRAFT: 110, Column.GAMMA: 46, Column.SPEED: 76,
     Column.ACCEPTANCE: 92, Column.TOKENS: 68, Column.TARGET: 110, Column.ENDED: 78,
-    Column.TAGS: 100,
+    Column.TAGS: 120,
 }  # fmt: skip
+_LONGEST_NAME_PX = 420
 
 
 class LibraryModel(QAbstractTableModel):
@@ -209,14 +210,27 @@ class LibraryTable(QTableView):
         if [row.path for row in self.selected()] != paths:
             self.select(paths)
 
-    def edit_current(self) -> None:
-        """Edit the tags where they are current, the name otherwise."""
-        current = self.currentIndex()
-        if current.isValid():
-            column = current.column() if current.column() == Column.TAGS else Column.NAME
-            index = self.sieve.index(current.row(), column)
-            if self.sieve.flags(index) & Qt.ItemFlag.ItemIsEditable:
-                self.edit(index)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The room that is left over is first the names', as far as names are long."""
+        super().resizeEvent(event)
+        others = sum(self.columnWidth(column) for column in Column if column is not Column.NAME)
+        room = self.viewport().width() - others + self.columnWidth(Column.TAGS)
+        width = min(room - _WIDTHS[Column.TAGS], _LONGEST_NAME_PX)
+        self.setColumnWidth(Column.NAME, max(_WIDTHS[Column.NAME], width))
+
+    def edit_name(self) -> None:
+        self._edit(Column.NAME)
+
+    def edit_tags(self) -> None:
+        """In the line of the session, with commas between them."""
+        self._edit(Column.TAGS)
+
+    def _edit(self, column: Column) -> None:
+        """Of the current session, unless it may not be written."""
+        index = self.sieve.index(self.currentIndex().row(), column)
+        if index.isValid() and self.sieve.flags(index) & Qt.ItemFlag.ItemIsEditable:
+            self.scrollTo(index)
+            self.edit(index)
 
 
 def _alignment(column: Column) -> Qt.AlignmentFlag:

@@ -48,7 +48,8 @@ class LibraryPanel(Panel):
     explanation = (
         "The files of the library, as they are on the disk.\n"
         "tokens/s: committed / time in steps. acceptance: accepted / (accepted + rejected).\n"
-        "Enter opens, F2 renames, Delete deletes (Undo brings back), Ctrl+F searches."
+        "Enter opens, F2 renames, Shift+F2 tags, Delete deletes (Undo brings back), Ctrl+F "
+        "searches."
     )
 
     opened = Signal(object)
@@ -131,6 +132,7 @@ class LibraryPanel(Panel):
         bar.search.textChanged.connect(self._search)
         bar.open.clicked.connect(self._open)
         bar.compare.clicked.connect(self._compare)
+        bar.tags.clicked.connect(self.table.edit_tags)
         bar.more.clicked.connect(lambda: self._menu_at(bar.more.rect().bottomLeft(), bar.more))
         self.table.picked.connect(self._show_picked)
         self.table.doubleClicked.connect(lambda _: self._open())
@@ -146,7 +148,8 @@ class LibraryPanel(Panel):
             ("Return", self._open),
             ("Enter", self._open),
             ("Del", self._delete),
-            ("F2", self.table.edit_current),
+            ("F2", self.table.edit_name),
+            ("Shift+F2", self.table.edit_tags),
         ):
             shortcut = QShortcut(QKeySequence(keys), self.table)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -228,6 +231,8 @@ class LibraryPanel(Panel):
         picked = self.table.selected()
         sound = [row for row in picked if not row.is_broken]
         self.bar.open.setEnabled(len(picked) == 1)
+        can_write = len(picked) == 1 and not picked[0].is_broken and not picked[0].is_recording
+        self.bar.tags.setEnabled(can_write)
         self.bar.compare.setEnabled(2 <= len(sound) <= MAX_COMPARED)
         row: LibraryRow | None = picked[0] if len(picked) == 1 else None
         self.form.show_row(row)
@@ -243,7 +248,8 @@ class LibraryPanel(Panel):
         for text, act, is_possible in (
             ("Open\tEnter", self._open, n == 1),
             ("Compare", self._compare, self.bar.compare.isEnabled()),
-            ("Rename\tF2", self.table.edit_current, is_sound and is_kept),
+            ("Rename\tF2", self.table.edit_name, is_sound and is_kept),
+            ("Tags…\tShift+F2", self.table.edit_tags, is_sound and is_kept),
             ("Export…", self._export, is_sound),
             ("Show in its folder", self._reveal, n <= 1),
             ("Delete\tDel", self._delete, n > 0 and is_kept),

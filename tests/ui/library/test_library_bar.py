@@ -15,6 +15,7 @@ def test_without_room_the_buttons_are_icons_that_say_what_they_are(qtbot: QtBot)
     bar.fit(300)
     assert (bar.open.text(), bar.compare.text()) == ("", "")
     assert not bar.compare.icon().isNull()
+    assert not bar.tags.icon().isNull()
     assert "2 to 4" in bar.compare.accessibleName()
 
 

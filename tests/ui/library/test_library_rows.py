@@ -23,6 +23,7 @@ def test_a_session_in_words(tmp_path: Path) -> None:
     assert row.words[Column.NAME] == "a"
     assert row.words[Column.TARGET] == "scripted-target"
     assert row.words[Column.DRAFT] == "scripted-draft"
+    assert row.words[Column.GAMMA] == "4"
     assert row.words[Column.TOKENS] == "60"  # 20 steps of two accepted and one recovered
     assert row.words[Column.SPEED] == "1,234.6"
     assert row.words[Column.ACCEPTANCE] == "n/a"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from tests.ui.library.test_library_form import row
@@ -82,3 +83,29 @@ def test_an_edit_is_told_only_if_it_changes_something(table: LibraryTable) -> No
     assert table.model_.setData(index, " night ")
     assert told == [(Path("b.specscope"), int(Column.NAME), "night")]
     assert index.data() == "b"  # until it was read again
+
+
+def test_names_have_the_room_that_is_left_over(table: LibraryTable) -> None:
+    table.resize(700, 300)
+    table.show()
+    narrow = table.columnWidth(Column.NAME)
+    table.resize(1200, 300)
+    assert table.columnWidth(Column.NAME) > narrow
+    assert sum(table.columnWidth(column) for column in Column) <= table.viewport().width()
+
+
+def test_tags_are_edited_in_their_own_cell(table: LibraryTable, qtbot: QtBot) -> None:
+    told: list[object] = []
+    table.model_.edited.connect(lambda *what: told.append(what))
+    table.show()
+    table.edit_tags()  # nothing is current
+    assert not table.is_editing
+    table.select([Path("b.specscope")])
+    table.edit_tags()
+    assert table.is_editing
+    field = table.findChild(QLineEdit)
+    assert isinstance(field, QLineEdit)
+    field.setText("night, h100")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not table.is_editing)
+    assert told == [(Path("b.specscope"), int(Column.TAGS), "night, h100")]

@@ -160,6 +160,19 @@ def test_what_is_being_written_outlives_a_reading(panel: LibraryPanel, folder: P
     assert panel.form.notes.toPlainText() == "half a sen"
 
 
+def test_tagged_in_place(panel: LibraryPanel, folder: Path, qtbot: QtBot) -> None:
+    assert not panel.bar.tags.isEnabled()
+    panel.table.select([folder / "a.specscope"])
+    qtbot.mouseClick(panel.bar.tags, Qt.MouseButton.LeftButton)
+    field = panel.table.findChild(QLineEdit)
+    assert isinstance(field, QLineEdit)
+    field.setText("night, h100")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not panel.table.is_editing)
+    settle(panel)
+    assert panel.table.selected()[0].tags == ("night", "h100")
+
+
 def test_deleted_and_undone(panel: LibraryPanel, folder: Path, qtbot: QtBot) -> None:
     panel.table.select([folder / "b.specscope"])
     panel.table.setFocus()
@@ -237,7 +250,7 @@ def test_the_menu_offers_what_can_be_done(panel: LibraryPanel, folder: Path) -> 
     assert enabled() == {"Show in its folder", "Import…"}
     panel.table.select([folder / "a.specscope"])
     assert enabled() == {
-        "Open", "Rename", "Export…", "Show in its folder", "Delete", "Import…",
+        "Open", "Rename", "Tags…", "Export…", "Show in its folder", "Delete", "Import…",
     }  # fmt: skip
     panel.table.selectAll()
     assert enabled() == {"Compare", "Delete", "Import…"}
