@@ -7,12 +7,10 @@ half the bytes are read, and torch's kernel for it is made for few rows.
 
 import math
 import warnings
-from typing import TYPE_CHECKING
 
 import torch
 
-if TYPE_CHECKING:
-    from engine.models.packed import PlainLinear
+from engine.models.linear import PlainLinear
 
 _ROUNDING = 2.0**-24  # of fp32, relative
 _LARGEST = 2.0**15  # a power of two that half precision holds
@@ -52,7 +50,7 @@ class HalfLinear:
     """``functional.linear`` in fp32 over a scaled copy of the weight [out, in] in half precision.
     The scale is a power of two, so it is taken back exactly."""
 
-    def __init__(self, plain: "PlainLinear") -> None:
+    def __init__(self, plain: PlainLinear) -> None:
         scale = _scale(plain.weight)
         self._packed = torch.fbgemm_pack_gemm_matrix_fp16(plain.weight * scale)
         self._bias = None if plain.bias is None else plain.bias * scale

@@ -14,13 +14,11 @@ from collections.abc import Callable, Sequence
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from engine.models.choices import Choices
 from engine.models.half import HalfLinear, fits_half, is_half_available
+from engine.models.linear import Linear, PlainLinear
 from engine.theory.host_peaks import processor_name
-
-Linear = Callable[[torch.Tensor], torch.Tensor]
 
 _TRIAL_ROWS = (1, 4, 8)  # a plain step, a short and a long draft to verify
 _N_TRIALS = 6
@@ -38,18 +36,6 @@ def is_packing_available() -> bool:
     except (AttributeError, RuntimeError, NotImplementedError):
         return False
     return bool(torch.equal(product, weight))
-
-
-class PlainLinear:
-    """``functional.linear`` over a weight [out, in] that is shared, not copied."""
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
-        self.weight = weight.detach()
-        self.bias = None if bias is None else bias.detach()
-
-    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
-        """[..., in] -> [..., out]."""
-        return functional.linear(rows, self.weight, self.bias)
 
 
 class PackedLinear:

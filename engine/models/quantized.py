@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from engine.models.packed import PlainLinear
+from engine.models.linear import PlainLinear
 from engine.models.straight import LINEAR_PARTS, StraightForward
 from engine.wire.config import ConfigError
 

@@ -1,6 +1,5 @@
 """A straight-line forward for Llama-shaped models: fused projections, a table of rotations."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +10,7 @@ from torch.nn import functional
 from engine.kv.pool_attention import attend_in_pool
 from engine.models.attention import attend
 from engine.models.base import ForwardBatch, KvStore
-from engine.models.packed import PlainLinear
-
-Linear = Callable[[torch.Tensor], torch.Tensor]
+from engine.models.linear import Linear, PlainLinear
 
 _STATIC_ROPE_TYPES = frozenset({"default", "linear", "llama3", "yarn"})
 _FIRST_POSITIONS = 4096  # rows of the first table of rotations; it doubles as contexts grow
@@ -36,6 +33,7 @@ class StraightLayer:
     mlp_norm: "RootMeanSquareNorm"
     query_norm: "RootMeanSquareNorm | None"
     key_norm: "RootMeanSquareNorm | None"
+    mlp_sizes: tuple[int, int]  # of the gate and of what passes it; a split takes less than a chunk
     scaling: float
     window: int | None
 
@@ -105,6 +103,7 @@ class StraightForward:
         activation = self.activation
         hidden = functional.embedding(batch.token_ids, self.embedding)
         cosines, sines = self._rotation(batch)
+        halves = (cosines.shape[-1] // 2,) * 2
         for index, layer in enumerate(self.layers):
             heads = layer.qkv(layer.attention_norm(hidden)).view(
                 n_rows, width, n_heads + 2 * n_kv_heads, -1
@@ -113,7 +112,7 @@ class StraightForward:
             if layer.query_norm is not None and layer.key_norm is not None:
                 queries, keys = turning.split_with_sizes((n_heads, n_kv_heads), 2)
                 turning = torch.cat((layer.query_norm(queries), layer.key_norm(keys)), 2)
-            first, second = turning.chunk(2, -1)
+            first, second = turning.split_with_sizes(halves, -1)
             turned = (turning * cosines).addcmul_(torch.cat((second, first), -1), sines)
             queries, keys = turned.transpose(1, 2).split_with_sizes((n_heads, n_kv_heads), 1)
             context_keys, context_values = store.update(index, keys, values.transpose(1, 2), batch)
@@ -137,7 +136,7 @@ class StraightForward:
                     window=layer.window,
                 )
             hidden = layer.output(attended.reshape(n_rows, width, -1)).add_(hidden)
-            gate, up = layer.gate_up(layer.mlp_norm(hidden)).chunk(2, -1)
+            gate, up = layer.gate_up(layer.mlp_norm(hidden)).split_with_sizes(layer.mlp_sizes, -1)
             hidden = layer.down(activation(gate).mul_(up)).add_(hidden)
         return self.head(self.norm(hidden[:, -n_logits:]))
 
@@ -204,6 +203,7 @@ def _straight_layer(layer: Any, window: int | None, scaling: float) -> StraightL
         mlp_norm=RootMeanSquareNorm(layer.post_attention_layernorm),
         query_norm=None if query_norm is None else RootMeanSquareNorm(query_norm),
         key_norm=None if key_norm is None else RootMeanSquareNorm(key_norm),
+        mlp_sizes=(mlp.gate_proj.out_features, mlp.up_proj.out_features),
         scaling=scaling,
         window=window,
     )

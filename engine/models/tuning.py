@@ -7,7 +7,8 @@ import torch
 
 from engine.models.choices import Choices
 from engine.models.half import HalfLinear
-from engine.models.packed import Linear, PlainLinear, pack_where_faster
+from engine.models.linear import Linear, PlainLinear
+from engine.models.packed import pack_where_faster
 from engine.models.straight import LINEAR_PARTS, StraightForward
 
 # What torch chose for this machine: asked before any model sets a number of its own.

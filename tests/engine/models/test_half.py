@@ -5,7 +5,7 @@ import torch
 
 from engine.models import half
 from engine.models.half import HalfLinear, fits_half, is_half_available
-from engine.models.packed import PlainLinear
+from engine.models.linear import PlainLinear
 
 needs_half = pytest.mark.skipif(
     not is_half_available(), reason="this torch cannot multiply with half precision"

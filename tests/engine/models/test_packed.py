@@ -7,9 +7,9 @@ from torch import nn
 from engine.models import packed
 from engine.models.choices import Choices
 from engine.models.half import HalfLinear, is_half_available
+from engine.models.linear import PlainLinear
 from engine.models.packed import (
     PackedLinear,
-    PlainLinear,
     TurnedLinear,
     is_packing_available,
     layouts_of,

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from engine.models.packed import PlainLinear
+from engine.models.linear import PlainLinear
 from engine.models.quantized import quantize_module, quantize_straight, require_torchao
 from engine.models.straight import LINEAR_PARTS
 from engine.wire.config import ConfigError
