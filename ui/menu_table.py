@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Protocol
 
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from ui.actions import Act
@@ -45,13 +46,29 @@ def menu_table(window: Window) -> tuple[Act, ...]:
 
 
 def add_cards(window: Window, docks: Iterable[CardDock]) -> None:
-    """The cards under the View menu, as soon as there are any."""
-    menu = next(a.menu() for a in window.menuBar().actions() if a.text() == "&View")
-    assert isinstance(menu, QMenu)
-    menu.addSeparator()
+    """The cards under the View menu, as soon as there are any: ticked are those that are laid
+    out, in front or behind a tab."""
+    view = next(a.menu() for a in window.menuBar().actions() if a.text() == "&View")
+    assert isinstance(view, QMenu)
+    view.addSeparator()
+    menu = view.addMenu("Cards")
     for dock in docks:
-        action = menu.addAction(f"Card: {dock.windowTitle()}")
-        action.triggered.connect(partial(window.show_panel, dock.objectName()))
+        action = menu.addAction(dock.windowTitle())
+        action.setCheckable(True)
+        menu.aboutToShow.connect(partial(_tick, action, dock))
+        action.triggered.connect(lambda is_on, dock=dock: _show(window, dock, is_shown=is_on))
+
+
+def _tick(action: QAction, dock: CardDock) -> None:
+    action.setChecked(not dock.isHidden())
+
+
+def _show(window: Window, dock: CardDock, *, is_shown: bool) -> None:
+    """In front of the others, or not at all."""
+    if is_shown:
+        window.show_panel(dock.objectName())
+    else:
+        dock.hide()
 
 
 def _session(window: Window) -> tuple[Act, ...]:

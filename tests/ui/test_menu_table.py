@@ -3,9 +3,12 @@
 from collections import Counter
 from unittest.mock import MagicMock, call
 
+from PySide6.QtWidgets import QDockWidget, QMenuBar
+from pytestqt.qtbot import QtBot
+
 from ui.bars.transport_bar import TransportBar
 from ui.layouts import PRESETS
-from ui.menu_table import menu_table
+from ui.menu_table import add_cards, menu_table
 
 
 def test_no_key_means_two_things() -> None:
@@ -33,3 +36,24 @@ def test_every_act_does_something_there_is() -> None:
     for act in menu_table(window):
         act.run()
     assert window.transport.to_bookmark.call_args_list == [call(), call(-1)]
+
+
+def test_cards_are_ticked_while_they_are_laid_out(qtbot: QtBot) -> None:
+    window, bar, docks = MagicMock(), QMenuBar(), [QDockWidget("One"), QDockWidget("Two")]
+    for widget in (bar, *docks):
+        qtbot.addWidget(widget)
+    view = bar.addMenu("&View")
+    window.menuBar.return_value = bar
+    for dock in docks:
+        dock.setObjectName(dock.windowTitle().lower())
+    add_cards(window, docks)  # type: ignore[arg-type]
+    cards = view.actions()[-1].menu()
+    docks[0].show()
+    for is_shown in (True, False):
+        docks[1].setVisible(is_shown)
+        cards.aboutToShow.emit()
+        assert [act.isChecked() for act in cards.actions()] == [True, is_shown]
+    cards.actions()[1].trigger()
+    assert window.show_panel.call_args_list == [call("two")]
+    cards.actions()[0].trigger()
+    assert docks[0].isHidden()
