@@ -47,6 +47,19 @@ def offered_drafts(target: str) -> tuple[OfferedDraft, ...]:
     return (*usable, NGRAM, composite, NONE, *[draft for draft in drafts if draft.refusal])
 
 
+def model_folders() -> dict[str, Path]:
+    """The bundled and the added models that have a configuration, by name."""
+    data = user_data_folder()
+    folders = {known.name: model_folder(known, data) for known in KNOWN_MODELS}
+    for file in sorted((data / "models").glob("*/config.json")):
+        folders.setdefault(file.parent.name, file.parent)
+    return {
+        name: folder
+        for name, folder in folders.items()
+        if folder is not None and (folder / "config.json").is_file()
+    }
+
+
 def vocabulary_of(folder: Path) -> Vocabulary | None:
     """The tokens in a folder's ``tokenizer.json``; None where it cannot be read."""
     try:

@@ -2,7 +2,7 @@
 
 import importlib.resources
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from sessions.session import Session
 from sessions.session_errors import SessionFileError
 from sessions.session_summary import FileSummary
 from specscope.machine import has_gpu, machine_words
-from specscope.model_choices import offered_drafts, offered_targets
+from specscope.model_choices import model_folders, offered_drafts, offered_targets
 from specscope.named_recording import NamedRecording
 from specscope.prompts import read_prompts
 from ui.models_offered import OfferedDraft, OfferedModel
@@ -71,6 +71,10 @@ class LocalWorkshop:
     def has_gpu(self) -> bool:
         """Whether a run that names no device would decode on a GPU, as far as shows at once."""
         return has_gpu()
+
+    def model_folders(self) -> Mapping[str, Path]:
+        """The bundled and the added models that have a configuration, by name."""
+        return model_folders()
 
     def look_around(self) -> Surroundings:
         """The newest sessions and this machine's words; on a thread, for it may take a second."""

@@ -42,6 +42,7 @@ from ui.workshop import Workshop
 if TYPE_CHECKING:
     from ui.bars.transport_bar import TransportBar
     from ui.panels.library import LibraryPanel
+    from ui.panels.planner import PlannerPanel
     from ui.stage import Stage
 
 _FRAMES_BEFORE_STAGE = 10
@@ -283,6 +284,7 @@ class MainWindow(QMainWindow):
         stage.tab_closed.connect(self._tab_closed)
         stage.layout_changed.connect(self._laid_out)
         stage.library_made.connect(self._library_made)
+        stage.planner_made.connect(self._planner_made)
         add_cards(self, stage.docks.values())
         return stage
 
@@ -290,6 +292,9 @@ class MainWindow(QMainWindow):
         library.opened.connect(lambda path: self.open_sessions([path]))
         library.compare_wanted.connect(self.open_sessions)
         library.export_wanted.connect(self.export)
+
+    def _planner_made(self, planner: "PlannerPanel") -> None:
+        planner.offer(self._workshop.model_folders())
 
     # --- what comes in ---------------------------------------------------------------------------
 

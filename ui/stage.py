@@ -24,6 +24,7 @@ from ui.open_session import OpenSession
 from ui.panel_table import PANELS
 from ui.panels.base import Panel
 from ui.panels.library import LibraryPanel
+from ui.panels.planner import PlannerPanel
 from ui.plain_text import plain_tip, without_mnemonic
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
@@ -39,6 +40,7 @@ class Stage(QWidget):
 
     layout_changed = Signal(str)
     library_made = Signal(LibraryPanel)
+    planner_made = Signal(PlannerPanel)
     tab_chosen = Signal(int)
     tab_closed = Signal(int)
 
@@ -80,6 +82,7 @@ class Stage(QWidget):
         self.host.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.docks = {panel.key: CardDock(panel, state, look) for panel in PANELS}
         self.docks["sessions"].made.connect(self._library_made)
+        self.docks["planner"].made.connect(lambda made: self.planner_made.emit(made))
         for dock in self.docks.values():
             self.host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
             dock.hide()

@@ -1,7 +1,7 @@
 """Workshop: where the window gets its sessions from. The program above it says how: the window
 knows neither processes nor files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -97,6 +97,10 @@ class Workshop(Protocol):
 
     def has_gpu(self) -> bool:
         """Whether a run that names no device would decode on a GPU; told at once."""
+        ...
+
+    def model_folders(self) -> Mapping[str, Path]:
+        """The models that are here and have a configuration, by name."""
         ...
 
     def look_around(self) -> Surroundings:

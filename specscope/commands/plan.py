@@ -29,8 +29,8 @@ from engine.theory.speedup import PUBLISHED_BAND
 from engine.theory.units import si_text, time_text
 from engine.theory.validate import require_positive
 from engine.theory.workload import GIB, Workload, to_gib
-from engine.wire.catalog import KNOWN_MODELS, find_known_model, model_folder
-from specscope.commands.models import user_data_folder
+from engine.wire.catalog import find_known_model
+from specscope.model_choices import model_folders
 from specscope.plan_report import (
     make_table,
     or_dash,
@@ -279,7 +279,7 @@ def roofline(device: str | None, measure_host: bool, precision: str | None, **co
 
 def _load(common: dict[str, Any]) -> tuple[NamedShape, NamedShape | None, Workload]:
     """The two models and the workload that the shared options describe."""
-    folders = _model_folders()
+    folders = model_folders()
     target = _shape(common["target"], folders)
     draft = None if common["draft"].casefold() == "none" else _shape(common["draft"], folders)
     load = Workload(
@@ -301,19 +301,6 @@ def _shape(text: str, folders: dict[str, Path]) -> NamedShape:
             "with its config.json, or numbers such as layers=28,hidden=3584,heads=28,..."
         )
     return resolve_shape(text, folders)
-
-
-def _model_folders() -> dict[str, Path]:
-    """The bundled and the added models that have a configuration, by name."""
-    data = user_data_folder()
-    folders = {known.name: model_folder(known, data) for known in KNOWN_MODELS}
-    for file in sorted((data / "models").glob("*/config.json")):
-        folders.setdefault(file.parent.name, file.parent)
-    return {
-        name: folder
-        for name, folder in folders.items()
-        if folder is not None and (folder / "config.json").is_file()
-    }
 
 
 def _peaks(device: str | None, measure_host: bool) -> DevicePeaks:

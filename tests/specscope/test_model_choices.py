@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specscope.model_choices import offered_drafts, offered_targets, vocabulary_of
+from specscope.model_choices import model_folders, offered_drafts, offered_targets, vocabulary_of
 
 
 def folder_of(path: Path, vocabulary: dict[str, int], *, vocab_size: int | None = None) -> Path:
@@ -52,3 +52,13 @@ def test_a_damaged_tokenizer_is_none(tmp_path: Path, text: str) -> None:
     folder = folder_of(tmp_path / "m", {"a": 0})
     (folder / "tokenizer.json").write_text(text)
     assert vocabulary_of(folder) is None
+
+
+def test_models_that_are_here_have_a_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECSCOPE_DATA_DIR", str(tmp_path))
+    (tmp_path / "models" / "mine").mkdir(parents=True)
+    assert set(model_folders()) == {"bundled-target", "bundled-draft"}
+    (tmp_path / "models" / "mine" / "config.json").write_text("{}")
+    assert model_folders()["mine"] == tmp_path / "models" / "mine"

@@ -173,6 +173,9 @@ class ScriptedWorkshop:
     def has_gpu(self) -> bool:
         return False
 
+    def model_folders(self) -> dict[str, Path]:
+        return {}
+
     def targets(self) -> Sequence[OfferedModel]:
         return (
             OfferedModel(name="bundled-target", words="9 M parameters, bundled", is_here=True),

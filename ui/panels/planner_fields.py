@@ -14,7 +14,8 @@ def models_field(text: str, *first: str) -> QComboBox:
     box.addItems([*first, *PRESETS])
     box.setCurrentText(text)
     box.setToolTip(
-        "A preset, a model of the open session, a folder with a config.json, or numbers: "
+        "A preset, a model that is here or in the open session, a folder with a config.json, or "
+        "numbers: "
         "layers=32,hidden=4096,heads=32,intermediate=11008,vocab=32000."
     )
     return box

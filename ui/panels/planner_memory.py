@@ -2,8 +2,10 @@
 
 # ruff: noqa: RUF001 - the letters alpha and gamma and the times sign are meant
 
+import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -31,6 +33,7 @@ from engine.theory.shape_source import NamedShape, resolve_shape
 from engine.theory.workload import Workload, to_gib
 from ui.look import Look
 from ui.panels.planner_fields import bits_field, count_field, models_field
+from ui.panels.planner_source import FormSource
 from ui.plots.part_bars import Part, PartBar, PartBars
 from ui.theme import CAPTION, Theme, interface_font, mixed
 
@@ -93,7 +96,7 @@ def finding(plan: MemoryPlan) -> str:
     """The plan in a few words."""
     per_gpu = " per GPU" if plan.need.n_gpus > 1 else ""
     where = plan.fitting[0].removeprefix("NVIDIA ") if plan.fitting else "no known GPU"
-    return f"{to_gib(plan.need.total_bytes):.1f} GiB{per_gpu} · fits on {where}" + (
+    return f"{_size(plan.need.total_bytes)}{per_gpu} · fits on {where}" + (
         f" and {len(plan.fitting) - 1} more" if len(plan.fitting) > 1 else ""
     )
 
@@ -127,11 +130,19 @@ def parts_text(plan: MemoryPlan, theme: Theme) -> str:
     """Each part as a row of an HTML table."""
     rows = [
         f'<tr><td style="color:{theme.dim}">{PART_TEXTS[name]}</td>'
-        f'<td align="right">&nbsp;&nbsp;{to_gib(n_bytes):.2f} GiB</td></tr>'
+        f'<td align="right">&nbsp;&nbsp;{_size(n_bytes)}</td></tr>'
         for name, n_bytes in plan.need.components().items()
         if n_bytes
     ]
     return f"<table>{''.join(rows)}</table>"
+
+
+def _size(n_bytes: float) -> str:
+    """With the digits that are worth it, from bundled models to large ones."""
+    gib = to_gib(n_bytes)
+    if gib < 1:
+        return f"{1024 * gib:.1f} MiB"
+    return f"{gib:.1f} GiB" if gib >= 100 else f"{gib:.2f} GiB"
 
 
 class MemoryForm(QWidget):
@@ -143,7 +154,9 @@ class MemoryForm(QWidget):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
-        self._loaded: dict[str, NamedShape] = {}
+        self._offered: dict[str, NamedShape] = {}  # files that are here
+        self._loaded: dict[str, NamedShape] = {}  # by the open session
+        self._is_filling = False
         self.plan: MemoryPlan | None = None
         self._make_fields()
         self.problem, self.words, self.parts = QLabel(), QLabel(), QLabel()
@@ -162,6 +175,7 @@ class MemoryForm(QWidget):
         right.addWidget(self.parts)
         left = QVBoxLayout()
         left.addLayout(self._form)
+        left.addWidget(self.source)
         left.addStretch(1)
         self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._layout.setContentsMargins(0, 4, 0, 0)
@@ -202,22 +216,63 @@ class MemoryForm(QWidget):
             field.setFixedWidth(148)
             self._form.addRow(name, field)
             if isinstance(field, QComboBox):
-                field.currentTextChanged.connect(self.recompute)
+                field.currentTextChanged.connect(self._typed)
             else:
-                field.valueChanged.connect(self.recompute)
+                field.valueChanged.connect(self._typed)
+        self.source = FormSource()
+        self.source.taken.connect(self._fill)
 
-    def set_loaded(self, models: Mapping[str, NamedShape]) -> None:
-        """The models of the open session, to choose among."""
-        if dict(models) == self._loaded:
-            return
-        self._loaded = dict(models)
+    def offer(self, folders: Mapping[str, Path]) -> None:
+        """Models to choose among besides the presets: folders with a configuration, by name. One
+        whose configuration cannot be read is left out."""
+        for name in folders:
+            with contextlib.suppress(ValueError):
+                self._offered[name] = resolve_shape(name, folders)
+        self._fill_choices()
+
+    def set_loaded(
+        self, models: Mapping[str, NamedShape], preset: MemoryInputs | None = None
+    ) -> None:
+        """The models of the open session, to choose among; and what it ran, which fills the form
+        until somebody types."""
+        if dict(models) != self._loaded:
+            self._loaded = dict(models)
+            self._fill_choices()
+        reason = "" if preset is not None else "No model of known shape is loaded."
+        self.source.offer(preset, reason)
+
+    def _fill_choices(self) -> None:
+        """Keeps what is typed."""
+        here = dict.fromkeys((*self._loaded, *self._offered))
         for box, first in ((self.target, ()), (self.draft, (NONE,))):
             text = box.currentText()
             box.blockSignals(True)
             box.clear()
-            box.addItems([*first, *models, *PRESETS])
+            box.addItems([*first, *here, *PRESETS])
             box.setCurrentText(text)
             box.blockSignals(False)
+        self.recompute()
+
+    def _typed(self) -> None:
+        if not self._is_filling:
+            self.source.note_typing()
+            self.recompute()
+
+    def _fill(self, inputs: MemoryInputs) -> None:
+        """But for the GPUs and the mode, of which a session knows nothing."""
+        mine = self.inputs()
+        if replace(inputs, n_gpus=mine.n_gpus, mode=mine.mode, device=mine.device) == mine:
+            return
+        self._is_filling = True
+        self.target.setCurrentText(inputs.target)
+        self.draft.setCurrentText(inputs.draft)
+        self.batch.setValue(inputs.batch)
+        self.context.setValue(inputs.context)
+        self.gamma.setValue(inputs.gamma)
+        self.target_bits.setValue(inputs.target_bits)
+        self.draft_bits.setValue(inputs.draft_bits)
+        self.kv_bits.setValue(inputs.kv_bits)
+        self._is_filling = False
         self.recompute()
 
     def inputs(self) -> MemoryInputs:
@@ -239,7 +294,7 @@ class MemoryForm(QWidget):
         """Plan what is typed, or say why it cannot be."""
         inputs = self.inputs()
         try:
-            self.plan = planned(inputs, self._loaded)
+            self.plan = planned(inputs, {**self._offered, **self._loaded})
         except ValueError as error:
             self.plan = None
             self.problem.setText(f"⚠ {error}")
@@ -281,8 +336,9 @@ class MemoryForm(QWidget):
             }
         )
         total = to_gib(plan.need.total_bytes)
+        size = _size(plan.need.total_bytes)
         verdict = "fits" if limit is not None and total <= limit else "does not fit"
-        words = f"<b>{total:.1f} GiB</b>{' per GPU' if inputs.n_gpus > 1 else ''}: {verdict}"
+        words = f"<b>{size}</b>{' per GPU' if inputs.n_gpus > 1 else ''}: {verdict}"
         if plan.room is not None:
             words += f"; {room_text(plan.room, inputs.load())}"
         self.words.setText(f"{words}<br>fits on: {fitting_text(plan.fitting)}")

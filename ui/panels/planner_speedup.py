@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -28,6 +27,7 @@ from engine.theory.speedup import PUBLISHED_BAND
 from ui.look import Look
 from ui.number_fields import whole_field
 from ui.panels.planner_fields import number_field
+from ui.panels.planner_source import FormSource
 from ui.plots.curve import CurvePlot, Mark
 from ui.theme import CAPTION, Theme, interface_font
 
@@ -110,7 +110,7 @@ class SpeedupForm(QWidget):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
-        self._preset: SpeedupInputs | None = None
+        self._is_filling = False
         self.plan: SpeedupPlan | None = None
         self._make_fields()
         self.plot = CurvePlot(look.theme, x_label="γ", y_label="speed-up S(γ)")
@@ -124,7 +124,7 @@ class SpeedupForm(QWidget):
         self.table.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         left = QVBoxLayout()
         left.addLayout(self._form)
-        for widget in (self.from_session, self.problem, self.words):
+        for widget in (self.source, self.problem, self.words):
             left.addWidget(widget)
         left.addStretch(1)
         right = QVBoxLayout()
@@ -164,21 +164,19 @@ class SpeedupForm(QWidget):
             field.setFixedWidth(96)
             self._form.addRow(name, field)
         for box in (self.alpha, self.c, self.overhead):
-            box.valueChanged.connect(self.recompute)
-        self.gamma.valueChanged.connect(self.recompute)
-        self.v.textChanged.connect(self.recompute)
-        self.from_session = QPushButton("From this session")
-        self.from_session.clicked.connect(self._take_preset)
+            box.valueChanged.connect(self._typed)
+        self.gamma.valueChanged.connect(self._typed)
+        self.v.textChanged.connect(self._typed)
+        self.source = FormSource()
+        self.source.taken.connect(self._fill)
         self.problem, self.words = QLabel(), QLabel()
         for label in (self.problem, self.words):
             label.setWordWrap(True)
-        self.set_preset(None, "No session is open.")
 
     def set_preset(self, preset: SpeedupInputs | None, reason: str = "") -> None:
-        """What the session measured; None with the reason where it did not."""
-        self._preset = preset
-        self.from_session.setEnabled(preset is not None)
-        self.from_session.setToolTip(reason or "Takes the figures measured so far.")
+        """What the session measured, which fills the form until somebody types; None with the
+        reason where it measured nothing."""
+        self.source.offer(preset, reason)
 
     def inputs(self) -> SpeedupInputs:
         return SpeedupInputs(
@@ -259,13 +257,20 @@ class SpeedupForm(QWidget):
         point = near[0]
         return f"γ {point.gamma}: {point.speedup:.3f}×\n{point.tokens_per_step:.3f} tokens/step"
 
-    def _take_preset(self) -> None:
-        preset = self._preset
-        if preset is None:
+    def _typed(self) -> None:
+        if not self._is_filling:
+            self.source.note_typing()
+            self.recompute()
+
+    def _fill(self, inputs: SpeedupInputs) -> None:
+        if inputs == self.inputs():
             return
-        self.alpha.setValue(preset.alpha)
-        self.c.setValue(preset.c)
-        self.v.setText(preset.v)
+        self._is_filling = True
+        self.alpha.setValue(inputs.alpha)
+        self.c.setValue(inputs.c)
+        self.v.setText(inputs.v)
         self.v.setCursorPosition(0)
-        self.gamma.setValue(preset.gamma)
-        self.overhead.setValue(preset.overhead)
+        self.gamma.setValue(inputs.gamma)
+        self.overhead.setValue(inputs.overhead)
+        self._is_filling = False
+        self.recompute()

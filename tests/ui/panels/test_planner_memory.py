@@ -76,6 +76,21 @@ def test_loaded_models_can_be_chosen_and_keep_what_is_typed(form: MemoryForm) ->
     assert form.plan is not None
 
 
+def test_the_session_fills_the_form_until_somebody_types(form: MemoryForm) -> None:
+    shape = resolve_shape("smollm2-135m").shape
+    loaded = {"mine": NamedShape("mine", shape, shape.n_parameters)}
+    form.n_gpus.setValue(1)
+    form.source.take()  # the form is a session's again
+    preset = MemoryInputs(target="mine", draft="none", batch=2, context=300, target_bits=32.0)
+    form.set_loaded(loaded, preset)
+    assert (form.target.currentText(), form.batch.value()) == ("mine", 2)
+    assert form.inputs().target_bits == 32.0
+    assert form.plan is not None
+    form.batch.setValue(5)
+    form.set_loaded(loaded, preset)
+    assert form.batch.value() == 5
+
+
 def test_both_themes(form: MemoryForm) -> None:
     form._look.choose("light")
     form.restyle()

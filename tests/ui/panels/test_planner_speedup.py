@@ -60,11 +60,14 @@ def test_what_makes_no_plan_is_a_sentence(form: SpeedupForm) -> None:
 
 
 def test_a_preset_fills_the_form(form: SpeedupForm) -> None:
-    assert not form.from_session.isEnabled()
-    assert form.from_session.toolTip() == "No session is open."
+    assert not form.source.button.isEnabled()
     preset = SpeedupInputs(alpha=0.7, gamma=2, c=0.2, v="1,1.1,1.2,1.3", overhead=0.1)
     form.set_preset(preset)
-    form.from_session.click()
+    assert form.inputs() == preset
+    form.gamma.setValue(3)
+    form.set_preset(preset)
+    assert form.gamma.value() == 3
+    form.source.button.click()
     assert form.inputs() == preset
 
 
