@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -228,13 +229,13 @@ def _export(path: Path, folder: Path, kind: str, n_ranges: int) -> Figure:
 def _up_to(source: StoredSource, n_ranges: int) -> Iterator[Event]:
     """Events until so many ranges were told."""
     n_told = 0
-    while events := source.poll(_BATCH):
-        for event in events:
-            yield event
-            if isinstance(event, SpansMeasured):
-                n_told += len(event.names)
-                if n_told >= n_ranges:
-                    return
+    while n_told < n_ranges and (events := source.poll(_BATCH)):
+        told = [len(event.names) if isinstance(event, SpansMeasured) else 0 for event in events]
+        if n_told + sum(told) > n_ranges:
+            last = bisect_left(list(accumulate(told)), n_ranges - n_told)
+            events = events[: last + 1]
+        n_told += sum(told)
+        yield from events
 
 
 def _peak_mb() -> float:

@@ -1,6 +1,10 @@
 """Refuses events that are valid field by field and not as a whole: files come from anywhere."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import chain, starmap
+from operator import attrgetter
+from typing import Any
 
 from engine.wire.events import DraftProposed, DraftVerified, Event, KernelsRecorded, SpansMeasured
 from sessions.export.options import ExportError
@@ -8,50 +12,66 @@ from sessions.export.options import ExportError
 LARGEST_NS = 2**53
 """A hundred days; what a reader of doubles still tells apart."""
 
-_WITH_LISTS = {SpansMeasured, KernelsRecorded, DraftProposed, DraftVerified}
+_SPANS = ("names", "roles", "start_ns", "host_ns", "gpu_ns", "n_flops", "n_bytes")
+_KERNELS = ("names", "streams", "start_ns", "duration_ns", "span_indexes")
+_DRAFT = ("token_ids", "token_texts", "draft_probs")
+_VERDICT = (
+    *_DRAFT, "fates", "target_probs", "overlaps", "uniforms", "draft_confidences",
+    "target_confidences", "target_entropies",
+)  # fmt: skip
+_LISTS: dict[type[Any], list[Callable[[Any], tuple[Any, ...]]]] = {
+    kind: list(map(attrgetter, names))
+    for kind, names in {
+        SpansMeasured: _SPANS,
+        KernelsRecorded: _KERNELS,
+        DraftProposed: _DRAFT,
+        DraftVerified: _VERDICT,
+    }.items()
+}
+_Times = tuple[Callable[[Any], tuple[int, ...]], int]
+"""Where times are, and the smallest they may be; a device's clock may be off."""
+
+_TIMES: dict[type[Any], tuple[_Times, ...]] = {
+    SpansMeasured: ((attrgetter("start_ns"), 0), (attrgetter("host_ns"), 0)),
+    KernelsRecorded: ((attrgetter("start_ns"), -LARGEST_NS), (attrgetter("duration_ns"), 0)),
+}
+_t_ns = attrgetter("t_ns")
 
 
-def check_shapes(events: Iterable[Event]) -> None:
-    """``check_shape`` of each."""
+def check_shapes(events: Sequence[Event]) -> None:
+    """``check_shape`` of each; a field of all of them at once, as long as nothing is wrong."""
+    groups: defaultdict[Any, list[Event]] = defaultdict(list)
     for event in events:
-        if event.__class__ in _WITH_LISTS or event.t_ns > LARGEST_NS:
+        groups[event.__class__].append(event)
+    is_late = max(map(_t_ns, events), default=0) > LARGEST_NS
+    if is_late or not all(starmap(_is_whole, groups.items())):
+        for event in events:
             check_shape(event)
+
+
+def _is_whole(kind: type[Any], events: Sequence[Event]) -> bool:
+    lengths = [list(map(len, map(values, events))) for values in _LISTS.get(kind, ())]
+    if lengths and lengths.count(lengths[0]) < len(lengths):
+        return False
+    return all(
+        _are_within(list(chain.from_iterable(map(times, events))), smallest)
+        for times, smallest in _TIMES.get(kind, ())
+    )
+
+
+def _are_within(times: Sequence[int], smallest: int) -> bool:
+    return not times or (min(times) >= smallest and max(times) <= LARGEST_NS)
 
 
 def check_shape(event: Event) -> None:
     """Raises ExportError with a sentence: lists of one event differ in length, or a time is
     negative or longer than ``LARGEST_NS``."""
+    kind = type(event)
     if event.t_ns > LARGEST_NS:
         _refuse(event, f"its time, {event.t_ns} ns, is too large")
-    if type(event) not in _WITH_LISTS:
-        return
-    match event:
-        case SpansMeasured():
-            spans = (event.names, event.roles, event.start_ns, event.host_ns)
-            _check_lengths(event, (*spans, event.gpu_ns, event.n_flops, event.n_bytes))
-            _check_times(event, event.start_ns)
-            _check_times(event, event.host_ns)
-        case KernelsRecorded():
-            kernels = (event.names, event.streams, event.start_ns, event.duration_ns)
-            _check_lengths(event, (*kernels, event.span_indexes))
-            _check_times(event, event.start_ns, smallest=-LARGEST_NS)  # a device's clock may be off
-            _check_times(event, event.duration_ns)
-        case DraftProposed():
-            _check_lengths(event, (event.token_ids, event.token_texts, event.draft_probs))
-        case DraftVerified():
-            words = (event.token_ids, event.token_texts, event.fates)
-            probs = (event.draft_probs, event.target_probs, event.overlaps, event.uniforms)
-            sure = (event.draft_confidences, event.target_confidences, event.target_entropies)
-            _check_lengths(event, (*words, *probs, *sure))
-
-
-def _check_lengths(event: Event, columns: tuple[tuple[object, ...], ...]) -> None:
-    if len(set(map(len, columns))) > 1:
+    if len({len(values(event)) for values in _LISTS.get(kind, ())}) > 1:
         _refuse(event, "its lists differ in length")
-
-
-def _check_times(event: Event, times: tuple[int, ...], *, smallest: int = 0) -> None:
-    if times and (min(times) < smallest or max(times) > LARGEST_NS):
+    if not all(_are_within(times(event), smallest) for times, smallest in _TIMES.get(kind, ())):
         _refuse(event, "a time in it is negative or too large")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from engine.wire.events import DraftVerified, Event, GpuSampled
+from engine.wire.events import DraftVerified, Event, GpuSampled, SpansMeasured
 from sessions.export.atomic import written_beside
 from sessions.export.facts import ExportFacts
 from sessions.export.kernels import KernelReader
@@ -46,8 +46,14 @@ def _write(file: NsysFile, events: Iterable[Event], options: ExportOptions) -> N
         if facts.n_events == 1:
             file.identify(facts.process_id)
         kind = event.__class__
-        told_ranges = ranges.read(event)
         told_kernels = kernels.read(event) if kind in kernel_kinds else ()
+        is_whole_step = (
+            isinstance(event, SpansMeasured)
+            and is_kept
+            and not per_step
+            and range_rows.add_step(event, ranges.read_plain(event))
+        )
+        told_ranges = [] if is_whole_step else ranges.read(event)
         if not is_kept:
             continue
         if told_ranges:

@@ -1,10 +1,10 @@
 """NVTX rows: the ranges of the decoding thread, its domain, categories and marks."""
 
 from collections.abc import Iterable, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
-from engine.wire.events import DraftVerified, Fate, Origin, Role
+from engine.wire.events import DraftVerified, Fate, Origin, Role, SpansMeasured
 from sessions.export.nsys_sqlite_file import NsysFile
 from sessions.export.nsys_sqlite_schema import (
     NVTX_CATEGORY,
@@ -24,11 +24,13 @@ _TOKENS = 4
 _OPAQUE = 0xFF000000
 _MARK_COLOR = _OPAQUE | 0xD55E00
 _MOST_KNOWN = 1000
+_MOST_AT_ONCE = 100  # rows of one statement
 _INCOMPLETE = '{"incomplete": true}'
 _COLUMNS = (
     "start", "end", "int64Value", "eventType", "category", "color", "text", "globalTid", "textId",
     "domainId",
 )  # fmt: skip
+_BOTH_MARKS = ("rejected", "recovered")
 _PLACE_OF_TYPE = _COLUMNS.index("eventType")
 _RARE_COLUMNS = (*_COLUMNS, "rangeId", "jsonText")
 
@@ -47,8 +49,29 @@ class RangeRows:
         self._rare_statement = file.statement("NVTX_EVENTS", _RARE_COLUMNS)
         self._nesting = Nesting()
         self._known: dict[tuple[tuple[Any, ...], ...], list[tuple[Any, ...]]] = {}
+        self._steps: dict[tuple[tuple[Any, ...], ...], str] = {}
+        self._marks: dict[tuple[str, ...], str] = {}
         self._n_start_end = 0
         self.n_incomplete = 0
+
+    def add_step(self, event: SpansMeasured, ends: Sequence[int] | None) -> bool:
+        """Write a step's ranges as one row of numbers: what steps have in common is in the
+        statement. False, and nothing is written, where that cannot be.
+
+        Args:
+            ends: what ``RangeReader.read_plain`` said of the step.
+        """
+        if ends is None:
+            return False
+        names, roles = event.names, event.roles
+        statement = self._steps.get((names, roles)) or self._step_statement(names, roles)
+        nesting = self._nesting.with_all(event.start_ns, ends) if statement else None
+        if nesting is None:
+            return False
+        self._nesting = nesting
+        numbers = chain.from_iterable(zip(event.start_ns, ends, strict=True))
+        self._file.add(statement, (event.step, *numbers))
+        return True
 
     def add_all(self, ranges: Iterable[HostRange]) -> None:
         """The payload is the step, or the sequence where there is no step."""
@@ -99,11 +122,9 @@ class RangeRows:
         if Fate.REJECTED not in event.fates:
             return
         position = event.position + event.fates.index(Fate.REJECTED)
-        texts = ["rejected"]
-        if event.extra_origin is Origin.RECOVERED:
-            texts.append("recovered")
-        for text in texts:
-            self._add_plain(NVTX_MARK, text, event.t_ns, _TOKENS, _MARK_COLOR, position)
+        texts = _BOTH_MARKS if event.extra_origin is Origin.RECOVERED else _BOTH_MARKS[:1]
+        statement = self._marks.get(texts) or self._mark_statement(texts)
+        self._file.add(statement, (event.t_ns, position))
 
     def describe(self) -> None:
         """The domain and the categories, said at time 0."""
@@ -124,6 +145,34 @@ class RangeRows:
         same = (category, color, text, file.global_tid, file.string_id(text), DOMAIN_ID)
         file.add(self._statement, (start_ns, None, payload, kind, *same))
 
+    def _step_statement(self, names: tuple[str, ...], roles: tuple[Role | None, ...]) -> str:
+        """Its parameters: the step, then start and end of each range. "" for names that are not
+        ours, and for too many."""
+        if not COLORS.keys() >= set(names) or len(names) > _MOST_AT_ONCE:
+            return ""
+        same = zip(*self._same(names, roles), strict=True)
+        rows = [
+            (f"?{2 * place + 2}", f"?{2 * place + 3}", "?1", NVTX_PUSH_POP, *map(_as_sql, columns))
+            for place, columns in enumerate(same)
+        ]
+        if len(self._steps) == _MOST_KNOWN:
+            self._steps.clear()
+        statement = self._steps[names, roles] = self._file.statement_of(
+            "NVTX_EVENTS", _COLUMNS, rows
+        )
+        return statement
+
+    def _mark_statement(self, texts: tuple[str, ...]) -> str:
+        """Its parameters: the time, and the position."""
+        file = self._file
+        rows = [
+            ("?1", "NULL", "?2", NVTX_MARK, _TOKENS, _MARK_COLOR, _as_sql(text), file.global_tid,
+             file.string_id(text), DOMAIN_ID)
+            for text in texts
+        ]  # fmt: skip
+        statement = self._marks[texts] = file.statement_of("NVTX_EVENTS", _COLUMNS, rows)
+        return statement
+
     def _same(
         self, names: tuple[str, ...], roles: tuple[Role | None, ...]
     ) -> list[tuple[Any, ...]]:
@@ -138,3 +187,8 @@ class RangeRows:
             self._known.clear()
         columns = self._known[names, roles] = list(zip(*same, strict=True))
         return columns
+
+
+def _as_sql(value: int | str) -> str:
+    """A number, or one of this module's own texts."""
+    return f"'{value}'" if isinstance(value, str) else str(value)

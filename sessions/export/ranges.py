@@ -1,6 +1,6 @@
 """Events -> the ranges of a timeline, and where a range can stand without crossing another."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from operator import add, lt
 from typing import NamedTuple
@@ -80,8 +80,7 @@ class RangeReader:
             return []
         match event:
             case SpansMeasured():
-                if event.step == self._step:
-                    self._is_measured = True
+                self._note(event)
                 return self._measured(event)
             case DraftProposed():
                 left = []
@@ -102,6 +101,15 @@ class RangeReader:
             case PrefillCompleted():
                 self._prefills.append(event)
         return []
+
+    def read_plain(self, event: SpansMeasured) -> list[int] | None:
+        """``read`` for nearly all of a long session: the ends of spans that are their step's ranges
+        as they stand, their starts increasing; None where they are not. It may be read again."""
+        starts = event.start_ns
+        if self._prefills or not all(map(lt, starts, starts[1:])):
+            return None
+        self._note(event)
+        return list(map(add, starts, event.host_ns))
 
     def close(self) -> list[HostRange]:
         """What is left at the end of the stream."""
@@ -124,6 +132,11 @@ class RangeReader:
     def _unfinished(self, name: str, role: Role | None, start_ns: int, end_ns: int) -> HostRange:
         end_ns = max(end_ns, start_ns)
         return HostRange(start_ns, end_ns, name, role, self._step, is_incomplete=True)
+
+    def _note(self, event: SpansMeasured) -> None:
+        self.last_ns = max(self.last_ns, event.t_ns)
+        if event.step == self._step:
+            self._is_measured = True
 
     def _measured(self, event: SpansMeasured) -> list[HostRange]:
         starts, step = event.start_ns, event.step
@@ -162,6 +175,8 @@ class RangeReader:
 class Nesting:
     """Ranges that come one by one, sorted by start: says whether each nests with those before."""
 
+    __slots__ = ("_ends_here", "_open_ends", "_start_ns")
+
     def __init__(self) -> None:
         self._open_ends: list[int] = []
         self._start_ns = -(2**63)
@@ -190,6 +205,23 @@ class Nesting:
         else:
             self._ends_here.add(end_ns)
         return True
+
+    def with_all(self, starts: Sequence[int], ends: Sequence[int]) -> "Nesting | None":
+        """What this becomes when it takes ranges whose starts increase and are later than all
+        before; None where they are not, or one of them does not fit."""
+        if not starts or starts[0] <= self._start_ns:
+            return None
+        open_ends = self._open_ends.copy()
+        for start_ns, end_ns in zip(starts, ends, strict=True):
+            while open_ends and open_ends[-1] <= start_ns:
+                open_ends.pop()
+            if open_ends and open_ends[-1] < end_ns:
+                return None
+            open_ends.append(end_ns)
+        following = Nesting()
+        following._open_ends, following._start_ns = open_ends, starts[-1]
+        following._ends_here = {ends[-1]}
+        return following
 
 
 def cut(ranges: list[HostRange], *, per_step: bool) -> Iterable[HostRange]:

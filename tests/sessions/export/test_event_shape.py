@@ -8,7 +8,7 @@ import pytest
 
 from engine.wire.events import DraftProposed, DraftVerified, KernelsRecorded, SpansMeasured
 from sessions.export import EXPORTERS
-from sessions.export.event_shape import LARGEST_NS, check_shape
+from sessions.export.event_shape import LARGEST_NS, check_shape, check_shapes
 from sessions.export.options import ExportError
 from tests.support.export_streams import gpu_session, left_in
 
@@ -30,6 +30,8 @@ def one_of(kind: type) -> object:
 def test_whole_events_pass() -> None:
     for event in gpu_session():
         check_shape(event)
+    check_shapes(gpu_session())
+    check_shapes([])
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,8 @@ def test_lists_of_different_lengths_are_refused(kind: type, column: str) -> None
     damaged = msgspec.structs.replace(event, **{column: getattr(event, column)[:-1]})
     with pytest.raises(ExportError, match=rf"Event \d+ \({kind.__name__}\) is damaged: its lists"):
         check_shape(damaged)
+    with pytest.raises(ExportError, match=rf"Event \d+ \({kind.__name__}\) is damaged: its lists"):
+        check_shapes([*gpu_session(), damaged])
 
 
 @pytest.mark.parametrize(
@@ -57,11 +61,16 @@ def test_impossible_times_are_refused(kind: type, column: str, value: int) -> No
     damaged = msgspec.structs.replace(event, **{column: (value, *getattr(event, column)[1:])})
     with pytest.raises(ExportError, match="negative or too large"):
         check_shape(damaged)
+    with pytest.raises(ExportError, match="negative or too large"):
+        check_shapes([*gpu_session(), damaged])
 
 
 def test_a_late_end_of_all_times_is_refused() -> None:
+    late = msgspec.structs.replace(gpu_session()[3], t_ns=LARGEST_NS + 1)
     with pytest.raises(ExportError, match="its time"):
-        check_shape(msgspec.structs.replace(gpu_session()[3], t_ns=LARGEST_NS + 1))
+        check_shape(late)
+    with pytest.raises(ExportError, match="its time"):
+        check_shapes([late])
 
 
 @pytest.mark.parametrize("name", EXPORTERS)

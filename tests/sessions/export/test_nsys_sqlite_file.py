@@ -33,3 +33,16 @@ def test_rows_in_batches_and_the_rest_are_all_there(tmp_path: Path) -> None:
         words = dict(connection.execute("SELECT value, id FROM StringIds"))
         assert words["a word"] == first
         assert words["[Unknown]"] == 0
+
+
+def test_one_row_of_numbers_can_be_several_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    with closing(NsysFile(path)) as file:
+        columns = ("pid", "globalPid", "name")
+        statement = file.statement_of("PROCESSES", columns, [("?1", 7, "'a'"), ("?2", "?1", "'b'")])
+        file.add(statement, (1, 2))
+        file.add_all(statement, [(3, 4)])
+        file.finish()
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT pid, globalPid, name FROM PROCESSES").fetchall()
+    assert rows == [(1, 7, "a"), (2, 1, "b"), (3, 7, "a"), (4, 3, "b")]

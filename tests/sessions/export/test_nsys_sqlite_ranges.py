@@ -4,6 +4,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,10 +13,12 @@ from engine.wire.events import (
     Fate,
 )
 from sessions.export.nsys_sqlite import write_nsys_sqlite
+from sessions.export.nsys_sqlite_ranges import RangeRows
 from tests.support.event_script import EventScript
 from tests.support.export_streams import (
     cancelled_inside_verify,
     clear_spans,
+    long_session,
     two_sequences,
 )
 from tests.support.nsys_rules import check_nsys
@@ -66,3 +69,24 @@ def test_whatever_the_spans_the_structure_holds(
     path = tmp_path / "any.sqlite"
     write_nsys_sqlite([EventScript().events[0], spans], path)
     assert nsys_ranges(check_nsys(path)) == measured([spans])
+
+
+def test_steps_written_at_once_are_those_written_range_by_range(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows(name: str) -> list[str]:
+        (tmp_path / name).mkdir()
+        tables = written_nsys(list(long_session(50)), tmp_path / name)
+        return sorted(repr(row) for row in tables["NVTX_EVENTS"])
+
+    at_once = rows("at_once")
+    monkeypatch.setattr(RangeRows, "add_step", lambda *_: False)
+    assert rows("one_by_one") == at_once
+    assert len(at_once) > 300
+
+
+def test_names_that_are_not_ours_are_no_sql(tmp_path: Path) -> None:
+    spans = clear_spans(0, 0)
+    names = ("it's", *spans.names[1:])
+    tables = written_nsys([msgspec.structs.replace(spans, names=names, ordinal=0)], tmp_path)
+    assert "it's" in {row["text"] for row in tables.ranges()}

@@ -16,7 +16,12 @@ from engine.wire.events import (
 )
 from sessions.export.ranges import HostRange, Nesting, RangeReader, cut
 from tests.support.event_script import EventScript
-from tests.support.export_streams import cancelled_inside_verify, plain_session, two_sequences
+from tests.support.export_streams import (
+    cancelled_inside_verify,
+    long_session,
+    plain_session,
+    two_sequences,
+)
 from tests.support.running_engine import RunningEngine
 from tests.support.toy_model import ToyModel
 
@@ -164,3 +169,42 @@ def test_sorted_ranges_that_nest_are_all_taken(pairs: list[tuple[int, int]]) -> 
     ordered = sorted(((s, s + n) for s, n in pairs), key=lambda bound: (bound[0], -bound[1]))
     taken = [bound for bound in ordered if nesting.fits(*bound)]
     assert all(again.fits(*bound) for bound in taken)
+
+
+@given(bounds)
+def test_many_are_taken_as_one_by_one_or_not_at_all(pairs: list[tuple[int, int]]) -> None:
+    """Those whose starts increase, behind some that were taken."""
+    ordered = sorted({s: s + n for s, n in pairs}.items())
+    half = len(ordered) // 2
+    nesting, one_by_one = Nesting(), Nesting()
+    assert all(one.fits(0, 10**6) for one in (nesting, one_by_one))
+    behind = [(start + 1, end + 1) for start, end in ordered]
+    for one in (nesting, one_by_one):
+        for bound in behind[:half]:
+            one.fits(*bound)
+    many = behind[half:]
+    following = nesting.with_all([start for start, _ in many], [end for _, end in many])
+    fit = [one_by_one.fits(*bound) for bound in many]
+    assert (following is not None) == (bool(many) and all(fit))
+    if following is not None:
+        later = [(10**5 + start, 10**5 + end) for start, end in behind]
+        assert [following.fits(*b) for b in later] == [one_by_one.fits(*b) for b in later]
+
+
+def test_measured_steps_are_plain() -> None:
+    events = [*plain_session(), *long_session(20)]
+    reader, again = RangeReader(), RangeReader()
+    n_plain = 0
+    for event in events:
+        if isinstance(event, SpansMeasured):
+            ends = reader.read_plain(event)
+            if ends is not None:
+                n_plain += 1
+                told = again.read(event)
+                assert [one.end_ns for one in told] == ends
+                assert [one.name for one in told] == list(event.names)
+                assert reader.last_ns == again.last_ns
+                continue
+        assert reader.read(event) == again.read(event)
+    assert reader.close() == again.close()
+    assert n_plain
