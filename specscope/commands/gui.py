@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sessions.library import Library
+from specscope.desktop_entry import data_home, install_desktop_entry
 from specscope.opened import session_errors
 from specscope.screenshots import take_all
 
@@ -32,9 +33,18 @@ NO_DISPLAY = (
     metavar="WxH",
     help="The window's size in the pictures.",
 )
-def gui(files: tuple[str, ...], screenshots: Path | None, size: str) -> None:
+@click.option(
+    "--install-desktop-entry",
+    "is_install",
+    is_flag=True,
+    help="Put SpecScope among the desktop's applications, for this user (Linux), and exit.",
+)
+def gui(files: tuple[str, ...], screenshots: Path | None, size: str, is_install: bool) -> None:
     """Open the workbench window, on FILES (sessions to look at; several are compared) or on its
     start page."""
+    if is_install:
+        _install()
+        return
     with session_errors():
         paths = [Library().find(name) for name in files]
     if screenshots is not None:
@@ -45,6 +55,19 @@ def gui(files: tuple[str, ...], screenshots: Path | None, size: str) -> None:
     from specscope.app import run_window  # Qt: only where a window is to be shown
 
     sys.exit(run_window(paths))
+
+
+def _install() -> None:
+    """Into the user's own folders: nothing of the system is touched."""
+    if not sys.platform.startswith("linux"):
+        raise click.UsageError(
+            "Desktop entries are Linux's. On Windows and macOS make a shortcut to the command "
+            "specscope."
+        )
+    try:
+        click.echo(f"Written: {install_desktop_entry(data_home())}")
+    except OSError as error:
+        raise click.ClickException(f"The desktop entry could not be written: {error}") from error
 
 
 def has_display() -> bool:

@@ -1,5 +1,7 @@
 """``specscope gui``: what it says where no window can be shown."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -29,3 +31,25 @@ def test_a_size_that_is_none_is_told(tmp_path: object) -> None:
     done = CliRunner().invoke(main, ["gui", "--screenshots", str(tmp_path), "--size", "large"])
     assert done.exit_code == 2
     assert "WxH" in done.output
+
+
+def test_the_desktop_entry_is_written_for_this_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    done = CliRunner().invoke(main, ["gui", "--install-desktop-entry"])
+    assert done.exit_code == 0
+    assert (tmp_path / "applications" / "specscope.desktop").is_file()
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    done = CliRunner().invoke(main, ["gui", "--install-desktop-entry"])
+    assert done.exit_code == 1
+    assert "could not be written" in done.output
+
+
+def test_elsewhere_than_on_linux_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    done = CliRunner().invoke(main, ["gui", "--install-desktop-entry"])
+    assert done.exit_code == 2
+    assert "make a shortcut" in done.output
