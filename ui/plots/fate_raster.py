@@ -10,7 +10,8 @@ import pyqtgraph as pg
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from ui.plots.lane_chart import rects, seen_columns, steps_path
+from ui.plots.lane_chart import rects
+from ui.plots.time_columns import paint_columns
 from ui.plots.time_plot import Array, PixelItem, Pixels, TimePlot
 from ui.theme import CAPTION, Theme, interface_font, mixed
 
@@ -18,6 +19,7 @@ ACCEPTED, REJECTED, DISCARDED, PROPOSED = range(4)
 _HEADER = 0.95
 """Height of a band's name, in rows; only where there are several bands."""
 _CROSS_PX = 4.0
+_STACKED = [ACCEPTED, REJECTED, DISCARDED]  # from the bottom up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,29 +178,22 @@ class _Fates(PixelItem):
     def _paint_shares(self, painter: QPainter, pixels: Pixels, shares: Shares) -> None:
         """From the bottom up: accepted, rejected; what was discarded stays a faint ground."""
         theme = self.plot.theme
-        first, last = seen_columns(shares.edges_ns, pixels)
-        if last <= first:
-            return
-        x = pixels.x(shares.edges_ns[first : last + 1])
-        counts = shares.counts[..., first:last]
-        whole = np.maximum(counts.sum(axis=2), 1)
-        faint = QColor(mixed(theme.discarded, theme.panel, 0.28))
+        counts = shares.counts  # [n_bands, n_positions, 3, n]
+        whole = np.maximum(counts.sum(axis=2, keepdims=True), 1)
+        parts = (counts / whole)[:, :, _STACKED]
+        inks = [
+            QColor(theme.accepted),
+            QColor(theme.rejected),
+            QColor(mixed(theme.discarded, theme.panel, 0.28)),
+        ]
         row_px = abs(float(pixels.transform.m22()))
         height = row_px - (2.0 if row_px >= 8 else 1.0)
         for band in range(counts.shape[0]):
             for position in range(counts.shape[1]):
                 row = self.plot.bottom_of(band) + position
-                base = np.full(last - first, float(pixels.y(np.array(row))))
-                parts = counts[band, position] / whole[band, position] * height  # [3, n]
-                for fate, ink in (
-                    (ACCEPTED, QColor(theme.accepted)),
-                    (REJECTED, QColor(theme.rejected)),
-                    (DISCARDED, faint),
-                ):
-                    top = base - parts[fate]
-                    if parts[fate].any():
-                        painter.fillPath(steps_path(x, base, top), ink)
-                    base = top
+                base = float(pixels.y(np.array(row)))
+                ends = (base - height, base)
+                paint_columns(painter, pixels, shares.edges_ns, parts[band, position], inks, ends)
 
     def _paint_captions(self, painter: QPainter, pixels: Pixels) -> None:
         """Each as far as it does not run into the one before; a line between bands."""

@@ -6,18 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
+from ui.plots.time_columns import paint_columns
 from ui.plots.time_plot import NONE, Array, PixelItem, Pixels, TimePlot
 from ui.theme import CAPTION, Theme, interface_font, mixed
 
 _FILLED = 0.76
 """The part of a row that a bar is high."""
-_DENSE = 0.9
-"""An outline around columns is quick to fill where hardly one is empty, and slow where it falls to
-the ground between any two."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +74,9 @@ class _Strips(PixelItem):
             ends = np.array([middle + _FILLED / 2, middle - _FILLED / 2])
             top, bottom = pixels.y(ends).tolist()
             if len(strip.edges_ns):
-                self._paint_columns(painter, pixels, strip, colour, (top, bottom))
+                paint_columns(
+                    painter, pixels, strip.edges_ns, strip.shares[None], [colour], (top, bottom)
+                )
             else:
                 self._paint_bars(painter, pixels, strip, colour, (top, bottom))
         if self.plot.message:
@@ -107,44 +106,7 @@ class _Strips(PixelItem):
             [QRectF(x, top, w, height) for x, w in zip(left.tolist(), width.tolist(), strict=True)]
         )
 
-    def _paint_columns(
-        self,
-        painter: QPainter,
-        pixels: Pixels,
-        strip: Strip,
-        colour: QColor,
-        ends: tuple[float, float],
-    ) -> None:
-        first, last = seen_columns(strip.edges_ns, pixels)
-        if last <= first:
-            return
-        x = pixels.x(strip.edges_ns[first : last + 1])
-        heights = strip.shares[first:last] * (ends[1] - ends[0])
-        busy = np.flatnonzero(heights)
-        if len(busy) > _DENSE * len(heights):
-            base = np.full(len(heights), ends[1])
-            painter.fillPath(steps_path(x, base, base - heights), colour)
-            return
-        boxes = np.stack((x[busy], ends[1] - heights[busy], np.diff(x)[busy], heights[busy]), 1)
-        painter.setBrush(colour)
-        painter.drawRects(rects(boxes))
-
-
-def seen_columns(edges_ns: Array, pixels: Pixels) -> tuple[int, int]:
-    """The first column that is seen, and the one behind the last."""
-    first = int(np.searchsorted(edges_ns, pixels.view.left(), side="right")) - 1
-    last = int(np.searchsorted(edges_ns, pixels.view.right(), side="left"))
-    return max(first, 0), min(last, len(edges_ns) - 1)
-
 
 def rects(boxes: Array) -> list[QRectF]:
     """Of [n, 4]: left, top, width, height."""
     return [QRectF(x, y, width, height) for x, y, width, height in boxes.tolist()]
-
-
-def steps_path(x: Array, lower: Array, upper: Array) -> Any:
-    """A closed outline between two flights of stairs over the columns between ``x``."""
-    along = np.repeat(x, 2)[1:-1]
-    around_x = np.concatenate((along, along[::-1]))
-    around_y = np.concatenate((np.repeat(upper, 2), np.repeat(lower, 2)[::-1]))
-    return pg.arrayToQPath(around_x, around_y, connect="all")
