@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.ui.panels.moments import moment_of, two_kinds
+from ui.moment import View
 from ui.panel_table import PANELS
+from ui.panels.base import Panel
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("engine", "sessions", "ui", "specscope", "resources")
@@ -134,6 +137,26 @@ def test_panels_have_a_key_of_their_own_and_say_what_they_are() -> None:
         assert panel.title, panel.key
         assert panel.hint.strip(), panel.key
         assert panel.explanation.strip(), panel.key
+
+
+class _WatchedView:
+    """A view that tells which of its fields were read."""
+
+    def __init__(self) -> None:
+        self.read: set[str] = set()
+
+    def __getattr__(self, name: str) -> object:
+        self.read.add(name)
+        return getattr(View(), name)
+
+
+@pytest.mark.parametrize(
+    "panel", [each for each in PANELS if each.reads], ids=lambda each: each.key
+)
+def test_a_panel_that_looks_at_the_window_follows_it(panel: type[Panel]) -> None:
+    view = _WatchedView()
+    panel.digest(moment_of(two_kinds().events), view)  # type: ignore[arg-type]
+    assert panel.follows_window or "window_ns" not in view.read
 
 
 def test_a_panel_is_in_the_table() -> None:

@@ -3,28 +3,28 @@ changed."""
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from sessions.model import SessionModel
 from sessions.snapshot import Snapshot
 from ui.analyst import Analyst, Digested
-from ui.moment import Moment
+from ui.draw_budget import DrawBudget
+from ui.moment import Moment, View
 from ui.panels.base import Empty, Panel
 from ui.view_state import ViewState
 
 FRAME_MS = 33
 TAKE_IN_MS = 8.0
 """Of a frame: for taking events in. The rest is for drawing."""
-DRAW_MS = 14.0
-"""Of a frame: for panels. Those that are left over are drawn in the next."""
-
-
+DRAW_MS = 20.0
+"""Of a frame, from its beginning: until then panels are drawn and painted. Those that do not fit
+are drawn in the next. The rest is for what was not foreseen."""
 LONG_ROWS = 50_000
 """Tokens above which a digest of unknown cost is not tried on the GUI thread."""
-PANELS_A_FRAME = 3
 LIVE_FRAMES_PER_DRAW = 3
 """While an engine speaks on this machine nothing is drawn more often than at 10 Hz: painting takes
 the processor from what is measured. A click is answered at once all the same."""
@@ -43,13 +43,25 @@ class Scene(Protocol):
 
     def visible_panels(self) -> Sequence[Panel]: ...
 
+    def paint(self) -> None:
+        """Put on the screen what was drawn."""
+        ...
 
-@dataclass(slots=True)
+
+class _Seen(NamedTuple):
+    """What a panel's picture depends on: it is out of date when this differs."""
+
+    view: View
+    baseline: int  # the snapshot's identity
+    lengths: tuple[tuple[int, ...], ...]  # of the tables it reads, session by session
+
+
+@dataclass(frozen=True, slots=True)
 class _Drawn:
-    """What a panel was last drawn from."""
+    """What a panel was last drawn from, and in which frame."""
 
-    seen: object = None
-    frame: int = -1000
+    seen: _Seen
+    frame: int
 
 
 class FrameClock(QObject):
@@ -75,9 +87,9 @@ class FrameClock(QObject):
         self._clock = clock
         self._frame = 0
         self._drawn: dict[str, _Drawn] = {}
-        self._turn = 0
         self._is_cleared = False  # whether the panels show that nothing is open
-        self._waiting: list[Digested] = []  # made, and to be shown in the next frames
+        self._waiting: dict[str, Digested] = {}  # made, and to be shown in the next frames
+        self._budget = DrawBudget(DRAW_MS, clock)
         self._later: list[tuple[float, Callable[[], None]]] = []
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -95,6 +107,7 @@ class FrameClock(QObject):
     def forget(self) -> None:
         """Draw everything anew: another session is shown, of another length."""
         self.analyst.forget()
+        self._budget.forget()
         self._drawn.clear()
         self._waiting.clear()
 
@@ -105,16 +118,18 @@ class FrameClock(QObject):
     def tick(self) -> None:
         """One frame."""
         begun = self._clock()
+        self._budget.begin()
         self._frame += 1
         self._run_due(begun)
         self._scene.advance(TAKE_IN_MS)
         moment = self._scene.moment()
         if moment is not None:
-            self._draw(moment, self._clock() + DRAW_MS / 1e3)
+            self._draw(moment)
             self._is_cleared = False
         elif not self._is_cleared:
             self._clear()
         self.ticked.emit(moment)
+        self._budget.paint(self._scene.paint)
         self.frame_ms = (self._clock() - begun) * 1e3
 
     def _run_due(self, now: float) -> None:
@@ -124,37 +139,37 @@ class FrameClock(QObject):
             for act in due:
                 act()
 
-    def _draw(self, moment: Moment, deadline: float) -> None:
-        """A few panels a frame: Qt paints them all behind the tick, and that takes longer than
-        drawing them."""
+    def _draw(self, moment: Moment) -> None:
+        """As many panels as fit into the frame. The one whose picture is oldest comes first, so
+        that none starves when time is short."""
         panels = {panel.key: panel for panel in self._scene.visible_panels()}
-        self._waiting += self.analyst.collect()
-        for digested in self._waiting:
-            if digested.key not in panels:  # hidden meanwhile: drawn when it is seen again
-                self._drawn.pop(digested.key, None)
-        self._waiting = [each for each in self._waiting if each.key in panels]
-        now, self._waiting = self._waiting[:PANELS_A_FRAME], self._waiting[PANELS_A_FRAME:]
-        for digested in now:
-            self._show(panels[digested.key], digested)
-        n_left = PANELS_A_FRAME - len(now)
-        is_waiting = {each.key for each in self._waiting}
-        names = list(panels)
-        # Each frame begins with another panel, so that none starves when time is short.
-        self._turn = (self._turn + 1) % max(1, len(names))
-        for name in names[self._turn :] + names[: self._turn]:
-            panel = panels[name]
-            if self.analyst.is_busy(name) or name in is_waiting or not self._is_due(panel, moment):
+        self._waiting |= {digested.key: digested for digested in self.analyst.collect()}
+        for key in self._waiting.keys() - panels.keys():  # hidden meanwhile: drawn when seen again
+            del self._waiting[key]
+            self._drawn.pop(key, None)
+        for key in sorted(panels, key=self._age):
+            if self.analyst.is_busy(key) or not self._budget.has_room(key):
                 continue
-            if n_left <= 0 or (n_left < PANELS_A_FRAME and self._clock() > deadline):
-                break
-            self._drawn[name] = _Drawn(self._seen_by(panel, moment), self._frame)
+            if key in self._waiting or self._is_due(panels[key], moment):
+                self._budget.draw(key, partial(self._renew, panels[key], moment))
+
+    def _age(self, key: str) -> int:
+        """The frame in which a panel was last drawn, or asked for its digest."""
+        drawn = self._drawn.get(key)
+        return -1 if drawn is None else drawn.frame
+
+    def _renew(self, panel: Panel, moment: Moment) -> bool:
+        """Show the digest that was waited for, or have the next one made; whether one was shown."""
+        digested = self._waiting.pop(panel.key, None)
+        if digested is None:
+            self._drawn[panel.key] = _Drawn(self._seen_by(panel, moment), self._frame)
             panel.is_live = moment.is_live
             make = panel.order(moment, self._state.now)
             is_long = _n_rows(moment) > LONG_ROWS
-            digested_at_once = self.analyst.ask(name, make, is_long=is_long)
-            if digested_at_once is not None:
-                self._show(panel, digested_at_once)
-                n_left -= 1
+            digested = self.analyst.ask(panel.key, make, is_long=is_long)
+        if digested is not None:
+            self._show(panel, digested)
+        return digested is not None
 
     def _clear(self) -> None:
         """Nothing is open: no figure of what was shall stay."""
@@ -174,16 +189,20 @@ class FrameClock(QObject):
             return True
         if panel.has_moved():
             return True
-        if self._seen_by(panel, moment) == drawn.seen:
+        seen = self._seen_by(panel, moment)
+        if seen == drawn.seen:
             return False
-        is_told = isinstance(drawn.seen, tuple) and drawn.seen[0] != self._state.version
+        is_told = seen.view != drawn.seen.view
         least = LIVE_FRAMES_PER_DRAW if moment.is_live else 1
         return is_told or self._frame - drawn.frame >= max(panel.frames_per_draw, least)
 
-    def _seen_by(self, panel: Panel, moment: Moment) -> tuple[object, ...]:
+    def _seen_by(self, panel: Panel, moment: Moment) -> _Seen:
+        view = self._state.now
+        if not panel.follows_window and view.window_ns is not None:
+            view = replace(view, window_ns=None)
         snapshots = (moment.snapshot, *(other.snapshot for other in moment.others))
         lengths = tuple(_lengths(snapshot, panel.reads) for snapshot in snapshots)
-        return (self._state.version, id(moment.baseline), lengths)
+        return _Seen(view, id(moment.baseline), lengths)
 
     def _show(self, panel: Panel, digested: Digested) -> None:
         """An error of one panel is that panel's: the others go on."""

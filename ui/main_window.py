@@ -37,6 +37,7 @@ from ui.run_order import OrderedPrompt, RunOrder
 from ui.session_controller import SessionController
 from ui.start_page import StartPage
 from ui.view_state import ViewState
+from ui.window_paint import WindowPaint
 from ui.workshop import Workshop
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class MainWindow(QMainWindow):
         self.state.show_refused(preferences.values.shows_refused)
         self.controller = SessionController(workshop)
         self.clock = FrameClock(self, self.state, parent=self)
+        self._paint = WindowPaint(self)
         self._stage: Stage | None = None
         self._compares_when_done = False  # several drafts are run one after the other
         self._n_frames = 0  # shown without a stage
@@ -96,6 +98,9 @@ class MainWindow(QMainWindow):
 
     def visible_panels(self) -> Sequence[Panel]:
         return () if self._stage is None else self._stage.visible_panels()
+
+    def paint(self) -> None:
+        self._paint.paint()
 
     # --- acts: what menus, keys and buttons call -------------------------------------------------
 

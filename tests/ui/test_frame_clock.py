@@ -52,6 +52,7 @@ class Scene:
         self.session: Session | None = None
         self.panels: Sequence[Panel] = panels
         self.is_live = False
+        self.n_painted = 0
 
     def show(self) -> None:
         self.session = session_of(self.script)
@@ -67,6 +68,9 @@ class Scene:
 
     def visible_panels(self) -> Sequence[Panel]:
         return self.panels
+
+    def paint(self) -> None:
+        self.n_painted += 1
 
 
 @pytest.fixture
@@ -195,19 +199,67 @@ def test_errors_are_raised_where_they_are_wanted(parts: tuple[ViewState, Look]) 
         clock.tick()
 
 
-def test_a_few_panels_are_drawn_a_frame_and_none_is_left_out(
-    parts: tuple[ViewState, Look],
-) -> None:
+def slow_panels(
+    parts: tuple[ViewState, Look], costs_ms: Sequence[float]
+) -> tuple[list[Steps], Scene, FrameClock]:
+    """Panels that take so long to draw, by a clock that only they move."""
     state, look = parts
-    panels = [type(f"Steps{n}", (Steps,), {"key": f"steps-{n}"})(state, look) for n in range(7)]
+    now = [0.0]
+
+    def draw(self: Steps, digest: Any) -> None:
+        self.drawn.append(digest)
+        now[0] += self.cost_ms / 1e3
+
+    panels = []
+    for n, cost_ms in enumerate(costs_ms):
+        body = {"key": f"steps-{n}", "cost_ms": cost_ms, "draw": draw}
+        panels.append(type(f"Steps{n}", (Steps,), body)(state, look))
     scene = Scene(*panels)
     scene.show()
-    clock = clock_of(scene, state)
+    return panels, scene, FrameClock(scene, state, clock=lambda: now[0])
+
+
+def test_as_many_panels_are_drawn_as_fit_into_a_frame(parts: tuple[ViewState, Look]) -> None:
+    panels, _, clock = slow_panels(parts, [6.0] * 7)
     n_drawn = []
     for _ in range(4):
         clock.tick()
         n_drawn.append(sum(len(panel.drawn) for panel in panels))
     assert n_drawn == [3, 6, 7, 7]
+
+
+def test_none_is_left_out_though_all_want_more_than_there_is(
+    parts: tuple[ViewState, Look],
+) -> None:
+    costs_ms = [60.0, 12.0, 12.0, 12.0, 1.0]
+    panels, scene, clock = slow_panels(parts, costs_ms)
+    for _ in range(60):
+        scene.script.step()
+        scene.show()
+        clock.tick()
+    n_drawn = [len(panel.drawn) for panel in panels]
+    assert min(n_drawn) >= 12  # each fifth frame at least: the one that waited longest is first
+    assert n_drawn[4] > n_drawn[0]
+
+
+def test_each_frame_is_painted_once(parts: tuple[ViewState, Look]) -> None:
+    _, scene, clock = slow_panels(parts, [1.0, 1.0])
+    clock.tick()
+    clock.tick()
+    assert scene.n_painted == 2
+
+
+def test_only_panels_that_show_time_follow_the_window(parts: tuple[ViewState, Look]) -> None:
+    state, look = parts
+    panel = Steps(state, look)
+    follower = type("Follower", (Steps,), {"key": "follower", "follows_window": True})(state, look)
+    scene = Scene(panel, follower)
+    scene.show()
+    clock = clock_of(scene, state)
+    clock.tick()
+    state.look_at((0, 10))
+    clock.tick()
+    assert (len(panel.drawn), len(follower.drawn)) == (1, 2)
 
 
 def test_what_is_to_be_done_later_is_done_once(qtbot: QtBot) -> None:

@@ -36,7 +36,11 @@ class Panel(QWidget):
     title: ClassVar[str]
     """What is seen."""
     reads: ClassVar[tuple[str, ...]]
-    """The tables whose growth makes it out of date; also the view's changes do."""
+    """The tables whose growth makes it out of date; also the view's changes do, see
+    ``follows_window``."""
+    follows_window: ClassVar[bool] = False
+    """Whether it shows the part of the timeline that is looked at, and no other: that changes with
+    every frame of a drag, and most panels do not care."""
     hint: ClassVar[str] = ""
     """What it will show, and what to do: said while there is nothing."""
     explanation: ClassVar[str] = ""

@@ -50,6 +50,7 @@ class ComparisonChartsPanel(Panel):
     key = "comparison-charts"
     title = "Compare · acceptance and timeline"
     reads = ("steps", "draft_tokens", "sequences")
+    follows_window = True
     hint = (
         "Acceptance by position and the steps of several sessions on shared axes. Open two to "
         "four sessions from Sessions with Compare, or several drafts in the run dialog."

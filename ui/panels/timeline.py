@@ -36,6 +36,7 @@ class TimelinePanel(Panel):
         "drafts", "verdicts", "draft_tokens", "steps", "spans", "prefills", "kernels", "states",
         "sequences",
     )  # fmt: skip
+    follows_window = True
     hint = (
         "Here each step passes by: drafting, verifying, sampling, committing, and beneath them "
         "what became of every draft token. Start a run or open a session."
