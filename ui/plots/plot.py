@@ -47,7 +47,7 @@ class Plot(pg.PlotWidget):
         pans_y: bool = True,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(parent, enableMenu=False)
         self.theme = theme
         self._columns: Callable[[], Columns] = dict
         self._read_out: Callable[[float, float], str] | None = None
@@ -58,12 +58,15 @@ class Plot(pg.PlotWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         item = self.getPlotItem()
         item.hideButtons()
-        item.setMenuEnabled(False)
         item.setContentsMargins(0, 4, 4, 0)
         view = item.getViewBox()
         view.setMouseEnabled(pans_x, pans_y)
         view.setDefaultPadding(0.02)
         view.sigRangeChangedManually.connect(lambda *_: self.moved.emit())
+        # Else the new range is taken over while painting, and all is painted a second time.
+        view.sigRangeChanged.connect(lambda *_: view.prepareForPaint())
+        # A cached background that is transparent is one more picture to lay beneath each painting.
+        self.setCacheMode(self.CacheModeFlag.CacheNone)
         font = interface_font(CAPTION)
         for name, label in (("bottom", x_label), ("left", y_label)):
             axis = item.getAxis(name)
