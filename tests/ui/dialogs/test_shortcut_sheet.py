@@ -15,6 +15,7 @@ def test_every_key_is_on_the_sheet(qtbot: QtBot) -> None:
     words = [label.text() for label in sheet.findChildren(QLabel)]
     assert words.count("TIME") == 1
     assert {"Space", "Play", "F", "Follow", "Ctrl+1", "Watch"} <= set(words)
+    assert {"IN A PLOT", "Shift+F2", "Tags"} <= set(words)
 
 
 def test_it_is_gone_when_it_is_closed(qapp: object) -> None:
