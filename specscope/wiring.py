@@ -17,16 +17,15 @@ from sessions.metrics.summary import summarise
 from sessions.opening import open_session
 from sessions.recorder import Recorder
 from sessions.recorder_status import RecorderStatus
-from sessions.run_facts import told_settings
 from sessions.session import Session
 from sessions.session_errors import SessionFileError
-from sessions.session_summary import FileSummary
 from specscope.machine import has_gpu, machine_words
 from specscope.model_choices import model_folders, offered_drafts, offered_targets
 from specscope.named_recording import NamedRecording
 from specscope.prompts import read_prompts
 from ui.models_offered import OfferedDraft, OfferedModel
 from ui.run_order import RunOrder
+from ui.session_title import session_title
 from ui.workshop import Started, Surroundings
 
 PROMPT_KINDS = ("json", "code", "prose")
@@ -54,7 +53,7 @@ class LocalWorkshop:
     def open(self, path: Path) -> Started:
         """A stored session. Raises SessionFileError."""
         session = open_session(path)
-        return Started(_title(session.summary), session, path)
+        return Started(session_title(session.summary), session, path)
 
     def example(self) -> Path:
         """The session that ships with the program."""
@@ -261,13 +260,6 @@ class _OneSession:
 
     def close(self) -> None:
         """The run ends the client."""
-
-
-def _title(summary: FileSummary) -> str:
-    """A session's name, and what drafted where the name does not tell."""
-    name = summary.name or summary.path.stem
-    draft = str(told_settings(summary.config_json).get("draft", ""))
-    return name if not draft or draft in name else f"{name}: {draft}"
 
 
 def _is_plain(config: RunConfig) -> bool:

@@ -24,6 +24,7 @@ from ui.background_task import BackgroundTask
 from ui.icons import application_icon, icon
 from ui.look import Look
 from ui.plain_text import escaped, plain_label, plain_tip
+from ui.session_title import session_title
 from ui.theme import CAPTION, FIGURE, interface_font
 from ui.workshop import Surroundings
 
@@ -132,8 +133,8 @@ class StartPage(QScrollArea):
         title = QLabel("SpecScope")
         title.setFont(interface_font(FIGURE * 1.15, is_bold=True))
         words = _dim(
-            "Decode with a draft and a target model, and see why it is fast or slow: every drafted "
-            "token's fate, where a step's time goes, what it costs in memory."
+            "Decode with a draft and a target model, and see why it is fast or slow:\n"
+            "every drafted token's fate, where a step's time goes, what it costs in memory."
         )
         text = QVBoxLayout()
         text.setSpacing(0)
@@ -203,7 +204,7 @@ class StartPage(QScrollArea):
         summary = entry.summary
         assert summary is not None
         when = datetime.fromtimestamp(entry.started_unix_ns / 1e9).strftime("%d %b %H:%M")
-        line = _Line(summary.name or entry.path.stem, when)
+        line = _Line(session_title(summary), when)
         line.chosen.connect(lambda path=entry.path: self.session_wanted.emit(path))
         line.setToolTip(plain_tip(str(entry.path)))
         return line

@@ -61,7 +61,7 @@ DARK = Theme(
 
 LIGHT = Theme(
     name="light", is_dark=False,
-    window="#F3F5F8", panel="#FFFFFF", raised="#EDF0F4", line="#D9DFE6", text="#1B232D",
+    window="#F3F5F8", panel="#FFFFFF", raised="#E6EAF0", line="#D9DFE6", text="#1B232D",
     dim="#56626E", grid="#E9EDF2",
     accepted="#0E7A56", rejected="#C23E1B", discarded="#626D78", recovered="#8A5B00",
     bonus="#1A67B3",

@@ -1,5 +1,7 @@
 """FindingsPanel: what the numbers amount to and what to do, each with a way to its evidence."""
 
+# ruff: noqa: RUF001 - gamma's letter is meant
+
 from dataclasses import dataclass
 from html import escape
 
@@ -28,8 +30,8 @@ EVIDENCE = {
     "acceptance_high": ("acceptance-position", "Acceptance · by position"),
     "acceptance_unexpected": ("acceptance-time", "Acceptance · over time"),
     "few_drafted": ("throughput", "Speed · over time"),
-    "drafting_does_not_pay": ("speedup-curve", "Speed-up · S(gamma)"),
-    "other_gamma": ("speedup-curve", "Speed-up · S(gamma)"),
+    "drafting_does_not_pay": ("speedup-curve", "Speed-up · S(γ)"),
+    "other_gamma": ("speedup-curve", "Speed-up · S(γ)"),
     "draft_share_high": ("step-split", "Where a step goes"),
     "overhead_high": ("step-split", "Where a step goes"),
     "verify_width_cost_high": ("waterfall", "Why not faster"),

@@ -41,7 +41,7 @@ class SpeedupCurve:
 
 class CurvePanel(Panel):
     key = "speedup-curve"
-    title = "Speed-up · S(gamma)"
+    title = "Speed-up · S(γ)"
     reads = ("draft_tokens", "steps", "spans", "calibrations")
     hint = (
         "What every draft length would have done with these drafts. Start a run that drafts, or "
