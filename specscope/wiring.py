@@ -116,10 +116,6 @@ class EngineRun:
         self._starter.start()
 
     @property
-    def is_up(self) -> bool:
-        return self._client is not None
-
-    @property
     def process_id(self) -> int | None:
         return None if self._client is None else self._client.process_id
 

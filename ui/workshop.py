@@ -34,11 +34,6 @@ class RunningEngine(Protocol):
     """An engine at work on a run. Nothing here blocks but ``close``."""
 
     @property
-    def is_up(self) -> bool:
-        """Whether the process has connected. Until then there is no session."""
-        ...
-
-    @property
     def problem(self) -> str:
         """Why it could not start, in sentences; empty while there is nothing to say."""
         ...
@@ -58,7 +53,9 @@ class RunningEngine(Protocol):
         ...
 
     @property
-    def process_id(self) -> int | None: ...
+    def process_id(self) -> int | None:
+        """None until it has connected; until then there is no session."""
+        ...
 
     def hang_up(self) -> None:
         """Tell the engine to end, without waiting: its farewell comes as an event."""

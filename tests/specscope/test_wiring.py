@@ -208,7 +208,7 @@ def test_an_engine_that_does_not_connect_is_given_up_at_once(tmp_path: Path) -> 
     assert not run.has_next
     run.close()
     assert time.monotonic() - begun < 5.0
-    assert not run.is_up
+    assert run.process_id is None
     assert run.problem == ""
 
 
@@ -263,6 +263,8 @@ def test_a_profiler_is_waited_for_as_long_as_its_report_takes(
     closed: list[float | None] = []
 
     class Connected:
+        process_id = 1
+
         def close(self, *, patience_s: float | None = None) -> None:
             closed.append(patience_s)
 
@@ -270,7 +272,7 @@ def test_a_profiler_is_waited_for_as_long_as_its_report_takes(
     monkeypatch.setattr(EngineClient, "start", lambda *configs, **options: Connected())
     order = dataclasses.replace(order_of("a"), nsys_report=tmp_path / "a.nsys-rep")
     run = workshop.start(order)
-    while not run.is_up:
+    while run.process_id is None:
         time.sleep(0.01)
     run.close(patience_s=0.4)
     assert closed == [None]

@@ -142,7 +142,7 @@ def test_pausing_the_picture_does_not_pause_the_engine(driven: Driven) -> None:
     driven.tick()
     shown = driven.window.controller.shown
     assert shown is not None
-    driven.window.transport.pause()
+    shown.playhead.pause()
     at = shown.playhead.t_ns
     engine.say()
     driven.tick()

@@ -147,6 +147,8 @@ class RunBar(QWidget):
         if state is not None:
             words = detail if state is EngineState.LOADING and detail else _STATE_WORDS[state]
         self.state.setText(words)
+        number = self._controller.engine_process_id
+        self.state.setToolTip("" if number is None else f"The engine is process {number}.")
         self.progress.setVisible(is_loading)
         self.progress.setRange(0, 0 if progress is None else 1000)
         if progress is not None:

@@ -151,10 +151,6 @@ class TransportBar(QWidget):
             playhead.scrub(shown.begin_ns)  # at the end of a recording: once more
         playhead.play(speed=self.speed.currentData())
 
-    def pause(self) -> None:
-        if (playhead := self._controller.playhead) is not None:
-            playhead.pause()
-
     def toggle_follow(self) -> None:
         playhead = self._controller.playhead
         if playhead is None:

@@ -96,6 +96,7 @@ def test_loading_shows_progress_and_can_be_cancelled(bar: Bar) -> None:
     assert bar.bar.run_button.text() == "Cancel"
     assert not bar.bar.progress.isHidden()
     assert bar.bar.state.text() == "loading the target"
+    assert bar.bar.state.toolTip() == "The engine is process 1."
 
 
 def test_changed_settings_are_shown_and_sent(bar: Bar) -> None:
