@@ -1,8 +1,8 @@
 """StoredSource: an event source that reads a session file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from engine.wire.events import EndReason, Event, SessionEnded
+from engine.wire.events import EndReason, Event, EventBase, SessionEnded
 from sessions.session_errors import SessionFileError
 from sessions.session_file import SessionFile
 
@@ -17,14 +17,22 @@ class StoredSource:
     whole; ``has_farewell`` tells whether that happened. The file belongs to the source from now on.
     """
 
-    def __init__(self, file: SessionFile, *, after: int = -1, after_ns: int = 0) -> None:
+    def __init__(
+        self,
+        file: SessionFile,
+        *,
+        after: int = -1,
+        after_ns: int = 0,
+        without: Collection[type[EventBase]] = (),
+    ) -> None:
         """
         Args:
             after: the ordinal behind which to begin; what came before is known.
             after_ns: the time of that event, where it is known.
+            without: kinds nobody wants, which are not read.
         """
         self._file = file
-        self._batches = self._whole(file, after, after_ns)
+        self._batches = self._whole(file, after, after_ns, without)
         self._waiting: list[Event] = []  # read already
         self._is_exhausted = False
         self._problem: SessionFileError | None = None
@@ -62,11 +70,15 @@ class StoredSource:
         self._waiting = []
         self._file.close()
 
-    def _whole(self, file: SessionFile, after: int, after_ns: int) -> Iterator[list[Event]]:
+    def _whole(
+        self, file: SessionFile, after: int, after_ns: int, without: Collection[type[EventBase]]
+    ) -> Iterator[list[Event]]:
         last = file.last_event() if after >= 0 else None
-        for events in file.batches(after=after, after_ns=after_ns):
+        for events in file.batches(after=after, after_ns=after_ns, without=without):
             last = events[-1]
             yield events
+        if without:
+            last = file.last_event()
         if isinstance(last, SessionEnded):
             return
         self.has_farewell = False

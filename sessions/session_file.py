@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
-from engine.wire.events import EndReason, Event
+from engine.wire.events import EndReason, Event, EventBase
 from sessions.environment import Environment, this_environment
 from sessions.lines_digest import EventsIdentity
 from sessions.session_connection import (
@@ -190,9 +190,10 @@ class SessionFile:
         after_ns: int = 0,
         until: int = MAX_ORDINAL,
         at_once: int = CHUNK_EVENTS,
+        without: Collection[type[EventBase]] = (),
     ) -> Iterator[list[Event]]:
-        """``events``, up to ``at_once`` at a time and to the ordinal ``until``; ``after_ns`` is the
-        time of the event ``after``, where it is known."""
+        """``events``, up to ``at_once`` at a time and to the ordinal ``until``, some kinds passed
+        over; ``after_ns`` is the time of the event ``after``, where it is known."""
         return read_events(
             self._database.conn,
             self.path,
@@ -200,6 +201,7 @@ class SessionFile:
             after_ns=after_ns,
             until=until,
             at_once=at_once,
+            without=without,
         )
 
     def last_event(self) -> Event | None:

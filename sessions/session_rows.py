@@ -1,17 +1,17 @@
 """Events as rows of the table ``events``, and back."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from operator import le, lt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from engine.wire.codec import CodecError, decode_event, decode_events
-from engine.wire.events import SCHEMA_VERSION, Event, SessionStarted
+from engine.wire.events import SCHEMA_VERSION, Event, EventBase, SessionStarted
 from sessions.session_errors import NewerSessionFile, SessionFileError, damaged, sqlite_errors
 from sessions.session_facts import SessionFacts
 from sessions.session_limits import LimitError, check_limits
@@ -30,14 +30,6 @@ _BEFORE_ALL = -(2**63)
 """A row below zero is not passed over: it is damage."""
 MAX_ORDINAL = 2**63 - 1
 
-_BETWEEN = "FROM events WHERE ordinal > ? AND ordinal <= ? ORDER BY ordinal LIMIT ?"
-_ROWS = f"SELECT ordinal, CAST(payload AS BLOB) {_BETWEEN}"
-_JOINED = (
-    "SELECT CAST(group_concat(ordinal) AS BLOB), CAST(group_concat(payload) AS BLOB)"
-    f" FROM (SELECT ordinal, payload {_BETWEEN})"
-)
-"""SQLite joins what is read, so that Python sees two values for hundreds of rows."""
-
 _LAST = "SELECT ordinal, CAST(payload AS BLOB) FROM events ORDER BY ordinal DESC LIMIT 1"
 
 _decode_ordinals = msgspec.json.Decoder(list[int]).decode
@@ -47,6 +39,26 @@ _KINDS = {
     for kind in Event.__args__
 }
 """Name of a kind, and whether its events have a sequence and a step."""
+
+
+class _Queries(NamedTuple):
+    """Of the rows between two ordinals, so many of them."""
+
+    rows: str
+    joined: str  # SQLite joins what is read, so that Python sees two values for hundreds of rows
+
+    @classmethod
+    def without(cls, kinds: Iterable[type[EventBase]]) -> Self:
+        passed_over = ", ".join(f"'{kind.__name__}'" for kind in kinds)
+        between = (
+            f"FROM events WHERE ordinal > ? AND ordinal <= ? AND kind NOT IN ({passed_over})"
+            " ORDER BY ordinal LIMIT ?"
+        )
+        return cls(
+            f"SELECT ordinal, CAST(payload AS BLOB) {between}",
+            "SELECT CAST(group_concat(ordinal) AS BLOB), CAST(group_concat(payload) AS BLOB)"
+            f" FROM (SELECT ordinal, payload {between})",
+        )
 
 
 class _Place(NamedTuple):
@@ -95,6 +107,7 @@ def read_events(
     after_ns: int = 0,
     until: int = MAX_ORDINAL,
     at_once: int = CHUNK_EVENTS,
+    without: Collection[type[EventBase]] = (),
 ) -> Iterator[list[Event]]:
     """Every event behind the ordinal ``after``, in order, each one checked, up to ``at_once`` at a
     time.
@@ -102,12 +115,14 @@ def read_events(
     Args:
         after_ns: time of the event ``after``: none that follows may be earlier.
         until: the last ordinal to be read.
+        without: kinds that are passed over, by what their rows say.
 
     Raises:
         SessionFileError: the file is damaged or busy; what came before is sound.
     """
     place = _Place(after if after >= 0 else _BEFORE_ALL, after_ns)
-    while events := _read_chunk(connection, path, place, until, at_once):
+    queries = _Queries.without(without)
+    while events := _read_chunk(connection, path, queries, place, until, at_once):
         place = _Place(events[-1].ordinal, events[-1].t_ns)
         yield events
 
@@ -120,20 +135,27 @@ def read_last(connection: sqlite3.Connection, path: Path) -> Event | None:
 
 
 def _read_chunk(
-    connection: sqlite3.Connection, path: Path, after: _Place, until: int, n: int
+    connection: sqlite3.Connection,
+    path: Path,
+    queries: _Queries,
+    after: _Place,
+    until: int,
+    n: int,
 ) -> list[Event]:
     """Up to ``n`` events as far as they are sound; raises only when not even the first one is."""
-    events = _all_sound(connection, after, until, n)
-    return _first_sound(connection, path, after, until) if events is None else events
+    events = _all_sound(connection, queries.joined, after, until, n)
+    if events is None:
+        return _first_sound(connection, path, queries.rows, after, until)
+    return events
 
 
 def _all_sound(
-    connection: sqlite3.Connection, after: _Place, until: int, n: int
+    connection: sqlite3.Connection, query: str, after: _Place, until: int, n: int
 ) -> list[Event] | None:
     """Events decoded together, the quick way for sound ones; None where anything is not as it must
     be, or too long to be joined."""
     try:
-        ordinals, lines = connection.execute(_JOINED, (after.ordinal, until, n)).fetchone()
+        ordinals, lines = connection.execute(query, (after.ordinal, until, n)).fetchone()
         if ordinals is None:
             return []
         told = _decode_ordinals(b"[%b]" % ordinals)
@@ -155,15 +177,15 @@ def _all_sound(
 
 
 def _first_sound(
-    connection: sqlite3.Connection, path: Path, after: _Place, until: int
+    connection: sqlite3.Connection, path: Path, query: str, after: _Place, until: int
 ) -> list[Event]:
     """One by one, as far as they are sound; raises only when not even the first one is."""
     rows: list[tuple[int, Any]] = []
     n_bytes = 0
     try:
         # Closed even when an error keeps this frame alive: an open cursor is a lock on the file.
-        query = (after.ordinal, until, CHUNK_EVENTS)
-        with sqlite_errors(path), closing(connection.execute(_ROWS, query)) as cursor:
+        bounds = (after.ordinal, until, CHUNK_EVENTS)
+        with sqlite_errors(path), closing(connection.execute(query, bounds)) as cursor:
             for row in cursor:
                 rows.append(row)
                 n_bytes += len(row[1] or b"")

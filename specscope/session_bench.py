@@ -215,9 +215,10 @@ def open_here(path: Path) -> dict[str, Any]:
 
 
 def _export(path: Path, folder: Path, kind: str, n_ranges: int) -> Figure:
-    source = StoredSource(SessionFile.open(path))
+    exporter = EXPORTERS[kind]
+    source = StoredSource(SessionFile.open(path), without=exporter.ignores)
     start = time.perf_counter()
-    EXPORTERS[kind].write(_up_to(source, n_ranges), folder / f"long{EXPORTERS[kind].extension}")
+    exporter.write(_up_to(source, n_ranges), folder / f"long{exporter.extension}")
     elapsed_s = time.perf_counter() - start
     source.close()
     return Figure(

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from engine.wire.events import Event
+from engine.wire.events import (
+    BlocksAllocated,
+    BlocksFreed,
+    Event,
+    EventBase,
+    HostSampled,
+    KvAdvanced,
+)
 from sessions.export.chrome_trace import write_chrome_trace
 from sessions.export.jsonl import write_jsonl
 from sessions.export.nsys_sqlite import write_nsys_sqlite
@@ -40,6 +47,7 @@ class Exporter:
         extension: what its file names end in, with the dot.
         needs: a package that has to be installed; "" for none.
         is_timeline: whether ``per_step`` means anything to it.
+        ignores: kinds of events it says nothing of: a source need not read them.
     """
 
     write: WriteExport
@@ -47,6 +55,7 @@ class Exporter:
     description: str
     needs: str = ""
     is_timeline: bool = False
+    ignores: frozenset[type[EventBase]] = frozenset()
 
     @property
     def is_available(self) -> bool:
@@ -60,6 +69,7 @@ EXPORTERS: dict[str, Exporter] = {
         ".sqlite",
         "Nsight Systems SQLite export: NVTX ranges, kernels and GPU readings.",
         is_timeline=True,
+        ignores=frozenset((KvAdvanced, BlocksAllocated, BlocksFreed, HostSampled)),
     ),
     "nvtxt": Exporter(
         write_nvtxt,
@@ -72,6 +82,7 @@ EXPORTERS: dict[str, Exporter] = {
         ".json",
         "Chrome trace for Perfetto: lanes, arrows, counters, tokens. A name in .gz packs it.",
         is_timeline=True,
+        ignores=frozenset((KvAdvanced,)),
     ),
     "csv": Exporter(write_token_csv, ".csv", "One row per draft token, with all its numbers."),
     "parquet": Exporter(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from engine.wire.events import Event
+from engine.wire.events import Event, SpansMeasured
 from sessions.export.atomic import written_beside
 from sessions.export.chrome_trace_lanes import LANES, TraceRanges
 from sessions.export.chrome_trace_tokens import TraceReadings, TraceTokens
@@ -59,7 +59,13 @@ def _write(file: TraceFile, events: Iterable[Event], options: ExportOptions) -> 
             tokens.read(event, is_kept=is_kept)
         elif kind in TraceReadings.KINDS:
             readings.read(event, is_kept=is_kept)
-        told_ranges = ranges.read(event)
+        is_whole_step = (
+            isinstance(event, SpansMeasured)
+            and is_kept
+            and not per_step
+            and rows.add_step(event, ranges.read_plain(event))
+        )
+        told_ranges = [] if is_whole_step else ranges.read(event)
         if told_ranges and is_kept:
             rows.add_ranges(cut(told_ranges, per_step=per_step))
         if kind in KernelReader.KINDS and not per_step:

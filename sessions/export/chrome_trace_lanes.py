@@ -1,8 +1,9 @@
 """Ranges and kernels of a Chrome trace, each on its lane, and the arrows between them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from engine.wire.events import Role
+from engine.wire.events import Role, SpansMeasured
 from sessions.export.chrome_trace_tokens import TraceTokens
 from sessions.export.kernels import Kernel
 from sessions.export.ranges import NO_STEP, HostRange
@@ -12,9 +13,20 @@ ENGINE_LANE = "engine"
 LANES: dict[Role | None, str] = {None: ENGINE_LANE, Role.DRAFT: "draft", Role.TARGET: "target"}
 
 _NUMBERS = ("gpu_ns", "n_flops", "n_bytes", "sequence_id")
+_MOST_KNOWN = 1000
 _NO_NUMBERS = (None,) * len(_NUMBERS)
 _FIRST_NUMBER = HostRange._fields.index(_NUMBERS[0])
 assert HostRange._fields[_FIRST_NUMBER:][: len(_NUMBERS)] == _NUMBERS
+
+
+class _Step(NamedTuple):
+    """What steps of the same ranges have in common; ranges by their place in the step."""
+
+    heads: list[str]
+    tids: list[int]
+    places: dict[str, list[int]]  # lane -> the ranges on it
+    with_tokens: list[int]
+    arrows: list[tuple[int, int]]  # from a draft to a verify
 
 
 class TraceRanges:
@@ -25,7 +37,30 @@ class TraceRanges:
         self._lanes = lanes
         self._tokens = tokens
         self._n_flows = 0
+        self._steps: dict[tuple[tuple[str, ...], tuple[Role | None, ...]], _Step] = {}
         self.n_incomplete = 0
+
+    def add_step(self, event: SpansMeasured, ends: Sequence[int] | None) -> bool:
+        """Write a step's ranges together, the quick way. False, and nothing is written, where not
+        all of them fit on the first lanes.
+
+        Args:
+            ends: what ``RangeReader.read_plain`` said of the step.
+        """
+        if not ends or event.step == NO_STEP:
+            return False
+        step = self._steps.get((event.names, event.roles)) or self._same(event)
+        if not self._lanes.place_all(step.places, event.start_ns, ends):
+            return False
+        args = _step_arguments(event)
+        for place in step.with_tokens:
+            if sequences := self._tokens.take(event.names[place], event.step):
+                args[place] = f'{args[place][:-1]},"sequences":{sequences}}}'
+        self._file.complete_all(step.heads, event.start_ns, event.host_ns, args)
+        for draft, verify in step.arrows:
+            source = (step.tids[draft], event.start_ns[draft])
+            self._arrow(source, (step.tids[verify], event.start_ns[verify]))
+        return True
 
     def add_ranges(self, ranges: Iterable[HostRange]) -> None:
         """The ranges of one event, outer ones first. An arrow leads from the step's draft to its
@@ -39,9 +74,7 @@ class TraceRanges:
             if told.name == "draft":
                 source = (tid, told.start_ns)
             elif told.name == "verify" and source is not None:
-                self._n_flows += 1
-                sink = (tid, told.start_ns)
-                self._file.flow("draft to verify", self._n_flows, source, sink)
+                self._arrow(source, (tid, told.start_ns))
                 source = None
 
     def add_kernels(self, kernels: list[Kernel]) -> None:
@@ -51,6 +84,34 @@ class TraceRanges:
             args = {"step": kernel.step, "stream": kernel.stream, "span": kernel.span_name}
             start, end = kernel.start_ns, kernel.end_ns
             self._file.complete(kernel.name, "kernel", tid, start, end, as_json(args))
+
+    def _arrow(self, source: tuple[int, int], sink: tuple[int, int]) -> None:
+        self._n_flows += 1
+        self._file.flow("draft to verify", self._n_flows, source, sink)
+
+    def _same(self, event: SpansMeasured) -> _Step:
+        names = event.names
+        lanes = [LANES[role] for role in event.roles]
+        tids = [self._lanes.tid(lane) for lane in lanes]
+        places: dict[str, list[int]] = {}
+        with_tokens: dict[str, int] = {}
+        arrows = []
+        draft: int | None = None
+        for place, (name, lane) in enumerate(zip(names, lanes, strict=True)):
+            places.setdefault(lane, []).append(place)
+            if name in ("draft", "verify"):
+                with_tokens.setdefault(name, place)
+            if name == "draft":
+                draft = place
+            elif name == "verify" and draft is not None:
+                arrows.append((draft, place))
+                draft = None
+        heads = [self._file.head(n, "host", tid) for n, tid in zip(names, tids, strict=True)]
+        if len(self._steps) == _MOST_KNOWN:
+            self._steps.clear()
+        step = _Step(heads, tids, places, list(with_tokens.values()), arrows)
+        self._steps[names, event.roles] = step
+        return step
 
     def _arguments(self, told: HostRange) -> str:
         """As JSON; numbers need no encoder."""
@@ -64,7 +125,21 @@ class TraceRanges:
             ]
         if told.is_incomplete:
             args.append('"incomplete":true')
-        sequences = self._tokens.take(told)
+        sequences = self._tokens.take(told.name, told.step)
         if sequences:
             args.append(f'"sequences":{sequences}')
         return f"{{{','.join(args)}}}"
+
+
+def _step_arguments(event: SpansMeasured) -> list[str]:
+    """Of each range of a step, as JSON."""
+    args = [f'"step":{event.step}'] * len(event.names)
+    for name, values in (
+        ("gpu_ns", event.gpu_ns), ("n_flops", event.n_flops), ("n_bytes", event.n_bytes),
+    ):  # fmt: skip
+        if values.count(None) < len(values):
+            args = [
+                arg if value is None else f'{arg},"{name}":{value}'
+                for arg, value in zip(args, values, strict=True)
+            ]
+    return [f"{{{arg}}}" for arg in args]

@@ -2,7 +2,8 @@
 
 from collections import deque
 from operator import attrgetter
-from typing import Any
+
+import msgspec
 
 from engine.wire.events import (
     BlocksAllocated,
@@ -13,26 +14,48 @@ from engine.wire.events import (
     Fate,
     GpuSampled,
     HostSampled,
+    Origin,
     Role,
     SequenceSetBack,
 )
-from sessions.export.ranges import HostRange
 from sessions.export.trace_file import Lanes, TraceFile, as_json
 
 ROLLING_TOKENS = 64
 """Tested draft tokens over which the acceptance counter is a mean."""
 
-_DRAFT_FIELDS = (
-    "sequence_id", "position", "gamma", "token_ids", "token_texts", "draft_probs", "drafter",
-    "reason",
-)  # fmt: skip
-_VERDICT_FIELDS = (
-    "sequence_id", "position", "token_ids", "token_texts", "draft_probs", "target_probs",
-    "uniforms", "fates", "n_accepted", "extra_token_id", "extra_token_text", "extra_origin",
-)  # fmt: skip
 
-_draft_values = attrgetter(*_DRAFT_FIELDS)
-_verdict_values = attrgetter(*_VERDICT_FIELDS)
+class _Draft(msgspec.Struct, gc=False):
+    """What is said of a proposal."""
+
+    sequence_id: int
+    position: int
+    gamma: int
+    token_ids: tuple[int, ...]
+    token_texts: tuple[str, ...]
+    draft_probs: tuple[float, ...]
+    drafter: str
+    reason: str
+
+
+class _Verdict(msgspec.Struct, gc=False):
+    """What is said of a verdict."""
+
+    sequence_id: int
+    position: int
+    token_ids: tuple[int, ...]
+    token_texts: tuple[str, ...]
+    draft_probs: tuple[float, ...]
+    target_probs: tuple[float, ...]
+    uniforms: tuple[float, ...]
+    fates: tuple[Fate, ...]
+    n_accepted: int
+    extra_token_id: int | None
+    extra_token_text: str | None
+    extra_origin: Origin | None
+
+
+_draft_values = attrgetter(*_Draft.__struct_fields__)
+_verdict_values = attrgetter(*_Verdict.__struct_fields__)
 
 
 class TraceTokens:
@@ -64,12 +87,12 @@ class TraceTokens:
                 args = {"sequence_id": event.sequence_id}
                 self._file.instant("set back", "sequence", self._target(), event.t_ns, args)
 
-    def take(self, told: HostRange) -> str:
+    def take(self, name: str, step: int) -> str:
         """The sequences of a range in JSON, "" where it has none: the first ``draft`` and
         ``verify`` of a step get the tokens of all its sequences."""
-        if told.name not in self._waiting or told.step != self._step:
+        if name not in self._waiting or step != self._step:
             return ""
-        waiting = self._waiting.pop(told.name)
+        waiting = self._waiting.pop(name)
         return as_json([_arguments(event) for _, event in waiting])
 
     def close(self) -> None:
@@ -148,7 +171,7 @@ class TraceReadings:
                 self._file.counter(f"GPU {device} {name}", event.t_ns, {name: value})
 
 
-def _arguments(event: DraftProposed | DraftVerified) -> dict[str, Any]:
+def _arguments(event: DraftProposed | DraftVerified) -> _Draft | _Verdict:
     if isinstance(event, DraftProposed):
-        return dict(zip(_DRAFT_FIELDS, _draft_values(event), strict=True))
-    return dict(zip(_VERDICT_FIELDS, _verdict_values(event), strict=True))
+        return _Draft(*_draft_values(event))
+    return _Verdict(*_verdict_values(event))

@@ -1,6 +1,8 @@
 """A Chrome trace being written: one JSON object, one event a line, plain or gzipped."""
 
 import gzip
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,7 @@ _encode = msgspec.json.Encoder().encode  # NaN and infinity would become null
 
 def microseconds(ns: int) -> str:
     """``ns`` as a JSON number of microseconds, exactly: 300 is ``0.300``."""
-    digits = str(ns) if ns >= 1000 else str(ns).zfill(4 if ns >= 0 else 5)
-    return f"{digits[:-3]}.{digits[-3:]}"
+    return f"{ns // 1000}.{ns % 1000:03d}" if ns >= 0 else f"-{microseconds(-ns)}"
 
 
 class TraceFile:
@@ -45,27 +46,51 @@ class TraceFile:
         self, name: str, category: str, tid: int, start_ns: int, end_ns: int, args: str
     ) -> None:
         """``args`` is an object in JSON."""
-        head = self._heads.get((name, category, tid)) or self._head(name, category, tid)
+        head = self.head(name, category, tid)
         self._add(
             f'{head}{microseconds(start_ns)},"dur":{microseconds(end_ns - start_ns)},'
             f'"args":{args}}}'
         )
 
+    def complete_all(
+        self,
+        heads: Iterable[str],
+        starts_ns: Iterable[int],
+        lengths_ns: Iterable[int],
+        args: Iterable[str],
+    ) -> None:
+        """``complete`` of many, none of whose times is negative; ``head`` gives their heads."""
+        told = [
+            f'{head}{start // 1000}.{start % 1000:03d},"dur":{length // 1000}.{length % 1000:03d},'
+            f'"args":{arg}}}'
+            for head, start, length, arg in zip(heads, starts_ns, lengths_ns, args, strict=True)
+        ]
+        self._add(_SEPARATOR.join(told))
+
+    def head(self, name: str, category: str, tid: int) -> str:
+        """A range's text up to its start: the same for thousands."""
+        known = self._heads.get((name, category, tid))
+        if known is None:
+            known = self._heads[name, category, tid] = (
+                f'{{"ph":"X","name":{as_json(name)},"cat":"{category}",{self._at(tid)},"ts":'
+            )
+        return known
+
     def instant(self, name: str, category: str, tid: int, t_ns: int, args: Any) -> None:
         self._add(
-            f'{{"ph":"i","s":"t","name":{as_json(name)},"cat":"{category}",{self._at(tid)},'
+            f'{{"ph":"i","s":"t","name":{_quoted(name)},"cat":"{category}",{self._at(tid)},'
             f'"ts":{microseconds(t_ns)},"args":{as_json(args)}}}'
         )
 
     def counter(self, name: str, t_ns: int, series: dict[str, Any]) -> None:
         self._add(
-            f'{{"ph":"C","name":{as_json(name)},{self._at(0)},"ts":{microseconds(t_ns)},'
+            f'{{"ph":"C","name":{_quoted(name)},{self._at(0)},"ts":{microseconds(t_ns)},'
             f'"args":{as_json(series)}}}'
         )
 
     def flow(self, name: str, number: int, source: tuple[int, int], sink: tuple[int, int]) -> None:
         """An arrow between two ranges, each given as the lane and a time within."""
-        common = f'"name":{as_json(name)},"cat":"flow","id":{number}'
+        common = f'"name":{_quoted(name)},"cat":"flow","id":{number}'
         for kind, (tid, t_ns) in (('"s"', source), ('"f","bp":"e"', sink)):
             self._add(f'{{"ph":{kind},{common},{self._at(tid)},"ts":{microseconds(t_ns)}}}')
 
@@ -84,13 +109,6 @@ class TraceFile:
 
     def _at(self, tid: int) -> str:
         return f'"pid":{self.process_id},"tid":{tid}'
-
-    def _head(self, name: str, category: str, tid: int) -> str:
-        """A range's text up to its start: the same for thousands."""
-        head = self._heads[name, category, tid] = (
-            f'{{"ph":"X","name":{as_json(name)},"cat":"{category}",{self._at(tid)},"ts":'
-        )
-        return head
 
     def _add(self, text: str) -> None:
         self._buffer.append(text)
@@ -132,6 +150,28 @@ class Lanes:
         nesting.fits(start_ns, end_ns)
         return tid
 
+    def place_all(
+        self, places: Mapping[str, Sequence[int]], starts_ns: Sequence[int], ends_ns: Sequence[int]
+    ) -> bool:
+        """Whether all of a step's ranges fit on the first lanes of their names, which then take
+        them; else none is taken.
+
+        Args:
+            places: by name of the lane, which of the ranges are for it, at least one.
+        """
+        following = {}
+        for name, indexes in places.items():
+            if name not in self._lanes:
+                return False
+            starts, ends = [starts_ns[i] for i in indexes], [ends_ns[i] for i in indexes]
+            nesting = self._lanes[name][0][1].with_all(starts, ends)
+            if nesting is None:
+                return False
+            following[name] = nesting
+        for name, nesting in following.items():
+            self._lanes[name][0] = (self._lanes[name][0][0], nesting)
+        return True
+
     def _open(self, name: str) -> tuple[int, Nesting]:
         lanes = self._lanes.setdefault(name, [])
         self._n_lanes += 1
@@ -145,3 +185,7 @@ class Lanes:
 
 def as_json(value: Any) -> str:
     return _encode(value).decode()
+
+
+_quoted = lru_cache(1024)(as_json)
+"""Of names, which come again and again."""

@@ -1,7 +1,7 @@
 """``specscope export``: a stored session as a file for other programs."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from engine.wire.events import Event
+from engine.wire.events import Event, EventBase
 from sessions.export import EXPORTERS, Exporter
 from sessions.export.jsonl import read_jsonl
 from sessions.export.options import ExportError, ExportOptions, parse_part
@@ -66,7 +66,7 @@ def export(
         options = ExportOptions(parse_part(part) if part else None, per_step)
         source = found_file(file)
         _check(name, exporter, source, out, options, force=force, estimate=estimate)
-        with opened_events(source) as events:
+        with opened_events(source, without=() if estimate else exporter.ignores) as events:
             if estimate:
                 click.echo(_estimated(events, options, is_gzipped=out.suffix == ".gz"))
                 return
@@ -97,8 +97,10 @@ def found_file(text: str) -> Path:
 
 
 @contextmanager
-def opened_events(file: Path) -> Iterator[Iterable[Event]]:
-    """The events of a stored session or of a ``.jsonl`` stream.
+def opened_events(
+    file: Path, *, without: Collection[type[EventBase]] = ()
+) -> Iterator[Iterable[Event]]:
+    """The events of a stored session, those of some kinds not read, or of a ``.jsonl`` stream.
 
     Raises:
         ExportError: the stream cannot be read.
@@ -107,7 +109,7 @@ def opened_events(file: Path) -> Iterator[Iterable[Event]]:
     if file.suffix == ".jsonl":
         yield read_jsonl(file)
         return
-    with closing(StoredSource(Library().open(file))) as source:
+    with closing(StoredSource(Library().open(file), without=without)) as source:
         yield _polled(source)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.wire.events import EndReason, SessionEnded
+from engine.wire.events import EndReason, KvAdvanced, SessionEnded
 from sessions.recorder import Recorder
 from sessions.replay import StoredSource
 from sessions.session_errors import DamagedSessionFile
@@ -116,3 +116,19 @@ def test_damage_is_said_after_everything_before_it(tmp_path: Path, limit: int) -
             source.poll(limit)
     assert not source.exhausted
     source.close()
+
+
+@pytest.mark.parametrize("end", [True, False])
+def test_kinds_that_nobody_wants_are_not_read(tmp_path: Path, end: bool) -> None:
+    events = script(end=end)
+    path = record(tmp_path / "x.specscope", events)
+    ignored = (type(events[-1]), KvAdvanced) if not end else (KvAdvanced,)
+    source = StoredSource(SessionFile.open(path), without=ignored)
+    replayed = list(source.poll(10_000))
+    source.close()
+    assert source.has_farewell is end
+    if not end:
+        assert isinstance(replayed[-1], SessionEnded)
+        assert (replayed[-1].ordinal, replayed[-1].t_ns) == (len(events), events[-1].t_ns)
+        replayed.pop()
+    assert replayed == [event for event in events if type(event) not in ignored]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,11 +12,13 @@ from engine.wire.events import (
     SessionEnded,
 )
 from sessions.export.chrome_trace import write_chrome_trace
+from sessions.export.chrome_trace_lanes import TraceRanges
 from tests.support.event_script import EventScript
 from tests.support.export_streams import (
     cancelled_inside_verify,
     clear_spans,
     gpu_session,
+    long_session,
     plain_session,
     with_clear_spans,
 )
@@ -131,3 +134,16 @@ def test_whatever_the_spans_each_lane_nests(
     assert trace_ranges(written_trace([EventScript().events[0], spans], tmp_path)) == measured(
         [spans]
     )
+
+
+def test_steps_written_at_once_are_those_written_range_by_range(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lines(name: str) -> list[str]:
+        write_chrome_trace(long_session(50), tmp_path / name)
+        return sorted(line.rstrip(",") for line in (tmp_path / name).read_text().splitlines())
+
+    at_once = lines("at_once")
+    monkeypatch.setattr(TraceRanges, "add_step", lambda *_: False)
+    assert lines("one_by_one") == at_once
+    assert len(at_once) > 300

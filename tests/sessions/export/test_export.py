@@ -138,3 +138,14 @@ def test_it_does_not_keep_what_it_has_written(
     finally:
         tracemalloc.stop()
     assert second < first + 200_000
+
+
+@every_format
+@pytest.mark.parametrize("make", [two_sequences, gpu_session, lambda: list(long_session(30))])
+def test_what_it_ignores_changes_nothing(name: str, make, tmp_path: Path) -> None:
+    exporter = EXPORTERS[name]
+    events = make()
+    exporter.write(events, tmp_path / "whole")
+    wanted = [event for event in events if type(event) not in exporter.ignores]
+    exporter.write(wanted, tmp_path / "wanted")
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "wanted").read_bytes()

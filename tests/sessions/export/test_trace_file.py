@@ -42,3 +42,16 @@ def test_ranges_that_cross_get_a_lane_more(tmp_path: Path) -> None:
     names = [event["args"].get("name") for event in json.loads((tmp_path / "t.json").read_text())[
         "traceEvents"] if event["name"] == "thread_name"]  # fmt: skip
     assert names == ["draft", "draft (2)", "target", "draft (3)"]
+
+
+def test_a_step_takes_all_its_lanes_or_none(tmp_path: Path) -> None:
+    with closing(TraceFile(tmp_path / "a", is_gzipped=False)) as file:
+        lanes = Lanes(file)
+        places = {"engine": [0, 2], "draft": [1]}
+        assert not lanes.place_all(places, (0, 1, 9), (20, 5, 12))  # no such lane yet
+        tids = [lanes.tid("engine"), lanes.tid("draft")]
+        assert lanes.place_all(places, (0, 1, 9), (20, 5, 12))
+        assert not lanes.place_all(places, (21, 22, 30), (40, 25, 41))  # the third would cross
+        assert lanes.place("draft", 22, 25) == tids[1]
+        assert lanes.place("engine", 21, 40) == tids[0]
+        assert lanes.place("engine", 30, 41) not in tids
