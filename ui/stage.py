@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from ui.bars.tile_row import TileRow
 from ui.bars.transport_bar import TransportBar
 from ui.card import CardDock
-from ui.layouts import BY_KEY, arrange, restore_arrangement, save_arrangement
+from ui.layouts import BY_KEY, arrange, keys_of, restore_arrangement, save_arrangement
 from ui.look import Look
 from ui.moment import Moment
 from ui.open_session import OpenSession
@@ -30,6 +30,7 @@ from ui.preferences import Preferences
 from ui.session_controller import SessionController
 from ui.step.in_sight import window_with
 from ui.step.looked_at import sequence_of
+from ui.tab_order import tab_through
 from ui.view_state import ViewState
 
 _NOT_OF_ONE = ("compare", "sessions")  # layouts that are not about one session
@@ -84,6 +85,7 @@ class Stage(QWidget):
         self.docks["sessions"].made.connect(self._library_made)
         self.docks["planner"].made.connect(lambda made: self.planner_made.emit(made))
         for dock in self.docks.values():
+            dock.made.connect(self._order_tabs)
             self.host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
             dock.hide()
         column = QVBoxLayout(self)
@@ -171,7 +173,14 @@ class Stage(QWidget):
         if not kept or not restore_arrangement(self.host, kept):
             arrange(self.host, self.docks, BY_KEY[key])
         self._laid_out = self._preferences.values.layout = key
+        self._order_tabs()
         self.layout_changed.emit(key)
+
+    def _order_tabs(self, _made: object = None) -> None:
+        """Tab goes through the cards as they are read, whichever was made first."""
+        if self._laid_out:
+            cards = [self.docks[key] for key in keys_of(BY_KEY[self._laid_out].tree)]
+            tab_through(self.tabs, self.tiles, *cards, self.transport)
 
     def reset_layout(self) -> None:
         """The preset in force as it is meant."""

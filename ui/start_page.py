@@ -25,6 +25,7 @@ from ui.icons import application_icon, icon
 from ui.look import Look
 from ui.plain_text import escaped, plain_label, plain_tip
 from ui.session_title import session_title
+from ui.tab_order import tab_through
 from ui.theme import CAPTION, FIGURE, interface_font
 from ui.workshop import Surroundings
 
@@ -53,6 +54,7 @@ class StartPage(QScrollArea):
         self._task: BackgroundTask[Surroundings] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it comes into sight by itself
         page = QWidget()
         page.setObjectName("page")
         outer = QHBoxLayout(page)
@@ -106,8 +108,10 @@ class StartPage(QScrollArea):
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
         readable = [entry for entry in entries if entry.summary is not None][:N_RECENT]
-        for entry in readable:
-            self._recent.addWidget(self._recent_line(entry))
+        lines = [self._recent_line(entry) for entry in readable]
+        for line in lines:
+            self._recent.addWidget(line)
+        tab_through(self.open_button, *lines, self.library_button)
         if not readable:
             self._recent.addWidget(_dim("Nothing was recorded yet: runs appear here."))
         self._recent.addStretch(1)
@@ -157,6 +161,7 @@ class StartPage(QScrollArea):
             layout.addWidget(button)
         self.prompt = QLineEdit()
         self.prompt.setPlaceholderText("or a prompt of your own: def quicksort(items):")
+        self.prompt.setAccessibleName("A prompt of your own")
         self.prompt.returnPressed.connect(self._own_prompt)
         layout.addWidget(self.prompt)
         self.dialog_button = QPushButton("Other models and settings…  Ctrl+R")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from tests.support.scripted_sessions import ScriptedWorkshop, script_of, session_of
+from tests.ui.tab_stops import order_from
 from ui.layouts import PRESETS, keys_of
 from ui.look import Look
 from ui.moment import Moment, TokenRef
@@ -123,3 +124,16 @@ def test_a_sessions_name_is_shown_as_it_is(stage: Stage) -> None:
     stage.show_tabs([session], session)
     assert stage.tabs.tabText(0) == "a&&b <s>"
     assert stage.tabs.tabToolTip(0) == plain_tip(str(path))
+
+
+def test_tab_goes_through_the_cards_as_they_are_read(stage: Stage) -> None:
+    stage.lay_out("sessions")
+    for key in ("findings", "sessions", "tokens"):
+        assert stage.docks[key].panel.key == key  # made now
+    first = stage.docks["sessions"].panel.bar.search  # type: ignore[attr-defined]
+    met: list[str] = []
+    for each in order_from(first, 100):
+        part = next((p for p in stage.docks.values() if p.isAncestorOf(each)), stage.transport)
+        if part.isAncestorOf(each) and part.objectName() not in met[-1:]:
+            met.append(part.objectName())
+    assert met == ["sessions", "tokens", "findings", stage.transport.objectName()]

@@ -1,12 +1,15 @@
 """The start page: what can be begun from it."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from sessions.library import LibraryEntry
+from sessions.session_summary import FileSummary
+from tests.ui.tab_stops import order_from
 from ui.look import Look
 from ui.start_page import StartPage, _Line
 
@@ -55,3 +58,13 @@ def test_a_sessions_name_is_shown_as_it_is(qtbot: QtBot) -> None:
     line = _Line("<b>bold</b> & more", "now")
     qtbot.addWidget(line)
     assert line._name.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_tab_goes_from_recent_session_to_recent_session(qtbot: QtBot) -> None:
+    page = page_of(qtbot)
+    lines = [_Line(name, "now") for name in "ab"]
+    page._recent_line = lambda _entry: lines.pop(0)  # type: ignore[method-assign,assignment]
+    shown = tuple(lines)
+    summary = Mock(spec=FileSummary)
+    page.show_recent([LibraryEntry(Path(f"{n}.specscope"), summary, "", 0) for n in "ab"])
+    assert order_from(page.open_button, 4) == [page.open_button, *shown, page.library_button]

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from ui.look import Look
 from ui.models_offered import OfferedDraft
 from ui.plain_text import plain_label, without_mnemonic
+from ui.tab_order import stops_before, tab_through
 from ui.theme import CAPTION, interface_font
 from ui.typed_path import path_problem
 
@@ -38,11 +39,13 @@ class DraftList(QWidget):
         self._lines.setContentsMargins(0, 0, 4, 0)
         self._lines.setSpacing(4)
         scroll = QScrollArea()
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it comes into sight by itself
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._list)
         self.other = QLineEdit()
+        self.other.setAccessibleName("Another draft")
         self.other.setPlaceholderText("another: a folder, a .gguf file or a hub id")
         add = QPushButton("Add")
         add.setAutoDefault(False)
@@ -86,12 +89,17 @@ class DraftList(QWidget):
         for draft in offered:
             self._lines.addWidget(self._line(draft, draft.name in ticked))
         self._lines.addStretch(1)
+        self._order_tabs()
         if not self.chosen:  # the first that may be
             for box in self._boxes.values():
                 if box.isEnabled():
                     box.setChecked(True)
                     break
         self.changed.emit()
+
+    def _order_tabs(self) -> None:
+        """The boxes are made anew behind all else of the window: they belong before the field."""
+        tab_through(*stops_before(self), *self._boxes.values(), self.other)
 
     def _line(self, draft: OfferedDraft, is_ticked: bool) -> QWidget:
         line = QWidget()

@@ -59,6 +59,7 @@ class RunDialog(QDialog):
         self.settings = SettingsBox(has_gpu=workshop.has_gpu())
         self.nsight = NsightBox(self.order)
         self.name = QLineEdit()
+        self.name.setAccessibleName("Name of the recording")
         self.name.setPlaceholderText("a name for the recording (optional)")
         self.recording = QCheckBox("Record the session")
         self.recording.setChecked(True)
@@ -182,6 +183,7 @@ class RunDialog(QDialog):
         grid.setRowStretch(1, 1)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it comes into sight by itself
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidget(page)
         outer = QVBoxLayout(self)

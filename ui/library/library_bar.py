@@ -16,6 +16,7 @@ class LibraryBar(QWidget):
     def __init__(self, *, n_compared: int) -> None:
         super().__init__()
         self.search = QLineEdit()
+        self.search.setAccessibleName("Search")
         self.search.setPlaceholderText("Search names, tags, notes, models")
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(60)

@@ -67,6 +67,7 @@ class FindingsPanel(Panel):
 
     def build(self) -> None:
         self.browser = QTextBrowser()
+        self.browser.setAccessibleName(self.title)
         self.browser.setFrameShape(QFrame.Shape.NoFrame)
         self.browser.setOpenLinks(False)
         self.browser.anchorClicked.connect(self._follow)

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from tests.ui.tab_stops import order_from
 from ui.dialogs.draft_list import DraftList
 from ui.look import Look
 from ui.models_offered import OfferedDraft
@@ -79,3 +80,10 @@ def test_nothing_is_asked_about_a_target_that_can_be_no_path(qtbot: QtBot) -> No
     assert drafts.chosen == ()
     drafts.offer_for("a")
     assert drafts.chosen == ("model",)
+
+
+def test_tab_goes_from_draft_to_draft_and_then_to_the_field(qtbot: QtBot) -> None:
+    drafts = list_of(qtbot, "a")
+    drafts.choose(["model"])
+    boxes = list(drafts._boxes.values())
+    assert order_from(boxes[0], 3) == [*boxes, drafts.other]
