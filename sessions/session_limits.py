@@ -73,8 +73,8 @@ def _check_kind(kind: type[Any], events: list[Event], check: "_Check") -> None:
     if check.has_same_lengths is not None and not all(map(check.has_same_lengths, events)):
         raise LimitError(f"lists in {kind.__name__} differ in length")
     for values in check.wide:
-        found = set(chain.from_iterable(set(map(values, events))))  # most are alike, or None
-        numbers = [number for number in found if number is not None]
+        told = set(map(values, events))  # often alike, and often None
+        numbers = [number for each in told for number in each if number is not None]
         if numbers and (max(numbers) >= 2**63 or min(numbers) < -(2**63)):
             raise _out_of_range(kind)
 

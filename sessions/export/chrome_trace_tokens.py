@@ -109,7 +109,8 @@ class TraceTokens:
             self._waiting.setdefault(name, []).append((is_kept, event))
 
     def _judge(self, event: DraftVerified, is_kept: bool) -> None:
-        tested = [fate is Fate.ACCEPTED for fate in event.fates if fate is not Fate.DISCARDED]
+        accepted, discarded = Fate.ACCEPTED, Fate.DISCARDED
+        tested = [fate is accepted for fate in event.fates if fate is not discarded]
         self._tested.extend(tested)
         if not is_kept or not tested:
             return

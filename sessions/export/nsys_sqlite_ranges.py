@@ -65,12 +65,12 @@ class RangeRows:
             return False
         names, roles = event.names, event.roles
         statement = self._steps.get((names, roles)) or self._step_statement(names, roles)
-        nesting = self._nesting.with_all(event.start_ns, ends) if statement else None
+        bounds = list(zip(event.start_ns, ends, strict=True))
+        nesting = self._nesting.with_all(bounds) if statement else None
         if nesting is None:
             return False
         self._nesting = nesting
-        numbers = chain.from_iterable(zip(event.start_ns, ends, strict=True))
-        self._file.add(statement, (event.step, *numbers))
+        self._file.add(statement, (event.step, *chain.from_iterable(bounds)))
         return True
 
     def add_all(self, ranges: Iterable[HostRange]) -> None:

@@ -1,6 +1,6 @@
 """Events -> the ranges of a timeline, and where a range can stand without crossing another."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import repeat
 from operator import add, lt
 from typing import NamedTuple
@@ -206,21 +206,21 @@ class Nesting:
             self._ends_here.add(end_ns)
         return True
 
-    def with_all(self, starts: Sequence[int], ends: Sequence[int]) -> "Nesting | None":
-        """What this becomes when it takes ranges whose starts increase and are later than all
-        before; None where they are not, or one of them does not fit."""
-        if not starts or starts[0] <= self._start_ns:
-            return None
+    def with_all(self, bounds: Iterable[tuple[int, int]]) -> "Nesting | None":
+        """What this becomes when it takes ranges, given as start and end, whose starts increase;
+        None where they do not, also compared with those before, or where one does not fit."""
         open_ends = self._open_ends.copy()
-        for start_ns, end_ns in zip(starts, ends, strict=True):
+        last_ns, ends_here = self._start_ns, self._ends_here
+        for start_ns, end_ns in bounds:
             while open_ends and open_ends[-1] <= start_ns:
                 open_ends.pop()
-            if open_ends and open_ends[-1] < end_ns:
+            if start_ns <= last_ns or (open_ends and open_ends[-1] < end_ns):
                 return None
             open_ends.append(end_ns)
+            last_ns, ends_here = start_ns, {end_ns}
         following = Nesting()
-        following._open_ends, following._start_ns = open_ends, starts[-1]
-        following._ends_here = {ends[-1]}
+        following._open_ends, following._start_ns = open_ends, last_ns
+        following._ends_here = ends_here
         return following
 
 

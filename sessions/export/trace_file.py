@@ -157,19 +157,18 @@ class Lanes:
         them; else none is taken.
 
         Args:
-            places: by name of the lane, which of the ranges are for it, at least one.
+            places: by name of the lane, which of the ranges are for it.
         """
-        following = {}
+        following = []
         for name, indexes in places.items():
-            if name not in self._lanes:
+            lanes = self._lanes.get(name)
+            bounds = [(starts_ns[index], ends_ns[index]) for index in indexes]
+            nesting = lanes[0][1].with_all(bounds) if lanes else None
+            if lanes is None or nesting is None:
                 return False
-            starts, ends = [starts_ns[i] for i in indexes], [ends_ns[i] for i in indexes]
-            nesting = self._lanes[name][0][1].with_all(starts, ends)
-            if nesting is None:
-                return False
-            following[name] = nesting
-        for name, nesting in following.items():
-            self._lanes[name][0] = (self._lanes[name][0][0], nesting)
+            following.append((lanes, (lanes[0][0], nesting)))
+        for lanes, first in following:
+            lanes[0] = first
         return True
 
     def _open(self, name: str) -> tuple[int, Nesting]:

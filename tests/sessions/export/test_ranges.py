@@ -183,9 +183,9 @@ def test_many_are_taken_as_one_by_one_or_not_at_all(pairs: list[tuple[int, int]]
         for bound in behind[:half]:
             one.fits(*bound)
     many = behind[half:]
-    following = nesting.with_all([start for start, _ in many], [end for _, end in many])
+    following = nesting.with_all(many)
     fit = [one_by_one.fits(*bound) for bound in many]
-    assert (following is not None) == (bool(many) and all(fit))
+    assert (following is not None) == all(fit)
     if following is not None:
         later = [(10**5 + start, 10**5 + end) for start, end in behind]
         assert [following.fits(*b) for b in later] == [one_by_one.fits(*b) for b in later]
