@@ -7,6 +7,7 @@ from ui.moment import NamedSnapshot
 from ui.open_session import OpenSession
 
 MAX_SIDE_BY_SIDE = 4
+_COLON = ": "
 
 
 def first_to_show(sessions: Sequence[OpenSession]) -> OpenSession | None:
@@ -27,13 +28,22 @@ def side_by_side(shown: OpenSession, sessions: Sequence[OpenSession]) -> tuple[N
     if shown not in beside:
         beside[-1] = shown
     beside.sort(key=lambda each: not each.is_baseline)  # the rest as they came
+    names = told_apart([each.name for each in beside])
     return tuple(
         NamedSnapshot(
-            each.name,
+            name,
             each.newest() if is_at_end else each.at(max(0, each.begin_ns + passed_ns)),
         )
-        for each in beside
+        for name, each in zip(names, beside, strict=True)
     )
+
+
+def told_apart(names: Sequence[str]) -> Sequence[str]:
+    """Without what all have in common: of "a run: ngram" and "a run: none" what drafts."""
+    prefix, colon, _ = names[0].partition(_COLON)
+    ends = [name.removeprefix(prefix + colon) for name in names]
+    is_shared = bool(colon) and all(name.startswith(prefix + colon) for name in names)
+    return ends if is_shared and len(set(ends)) == len(names) else names
 
 
 def baseline_of(shown: OpenSession, sessions: Sequence[OpenSession]) -> Snapshot | None:

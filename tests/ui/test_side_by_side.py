@@ -1,11 +1,12 @@
 """Sessions beside each other: the baseline first, the shown one always among them."""
 
 import msgspec
+import pytest
 
 from engine.wire.config import RunConfig
 from tests.support.scripted_sessions import script_of, session_of
 from ui.open_session import OpenSession
-from ui.side_by_side import MAX_SIDE_BY_SIDE, baseline_of, first_to_show, side_by_side
+from ui.side_by_side import MAX_SIDE_BY_SIDE, baseline_of, first_to_show, side_by_side, told_apart
 from ui.workshop import Started
 
 
@@ -33,6 +34,25 @@ def test_the_baseline_is_first_and_measured_against() -> None:
     assert first_to_show([plain, one]) is one
     assert baseline_of(one, sessions) is plain.newest()
     assert baseline_of(plain, sessions) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["a run: none", "a run: ngram"], ["none", "ngram"]),
+        (["a run: none", "another: none"], ["a run: none", "another: none"]),
+        (["a run: none", "a run: none"], ["a run: none", "a run: none"]),
+        (["none", "none: x"], ["none", "none: x"]),
+    ],
+)
+def test_what_all_names_begin_with_is_left_out(names: list[str], shown: list[str]) -> None:
+    assert list(told_apart(names)) == shown
+    assert [each.name for each in side_by_side(*_opened(names))] == shown
+
+
+def _opened(names: list[str]) -> tuple[OpenSession, list[OpenSession]]:
+    sessions = [opened(name) for name in names]
+    return sessions[0], sessions
 
 
 def test_the_shown_one_is_always_among_them() -> None:
