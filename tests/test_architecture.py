@@ -9,9 +9,10 @@ import pytest
 
 from tests.ui.panels.moments import moment_of, two_kinds
 from ui.moment import View
-from ui.panel_table import PANELS
+from ui.panel_table import PANELS as LISTED
 from ui.panels.base import Panel
 
+PANELS = tuple(listed.kind() for listed in LISTED)
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("engine", "sessions", "ui", "specscope", "resources")
 MIRRORED = ("engine", "sessions", "ui", "specscope")
@@ -132,6 +133,8 @@ def test_the_window_has_one_timer_and_prints_nothing() -> None:
 
 def test_panels_have_a_key_of_their_own_and_say_what_they_are() -> None:
     keys = [panel.key for panel in PANELS]
+    assert keys == [listed.key for listed in LISTED]
+    assert [panel.title for panel in PANELS] == [listed.title for listed in LISTED]
     assert len(keys) == len(set(keys))
     for panel in PANELS:
         assert panel.title, panel.key

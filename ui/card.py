@@ -1,8 +1,6 @@
 """Cards: a panel's frame in the window, a rounded sheet with a small bold title at the left and the
 finding or the legend at the right of the same line."""
 
-from functools import partial
-
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -18,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from ui.key_sharing import share_keys
 from ui.look import Look
+from ui.panel_table import ListedPanel
 from ui.panels.base import Panel
 from ui.shortened import shortened
 from ui.theme import CAPTION, capitals, interface_font
@@ -27,10 +26,10 @@ from ui.view_state import ViewState
 class CardHeader(QFrame):
     """The title line; as a dock's title bar it is what a card is dragged by."""
 
-    def __init__(self, title: str, explanation: str = "") -> None:
+    def __init__(self, title: str) -> None:
         super().__init__()
         self.setObjectName("cardHeader")
-        self._explanation = explanation
+        self._explanation = ""
         self._note = ""
         self.title = QLabel(capitals(title))
         self.title.setObjectName("title")
@@ -42,13 +41,17 @@ class CardHeader(QFrame):
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         # A long note is cut, not the window widened for it.
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        for label in (self.title, self.note):
-            label.setToolTip(explanation)
         line = QHBoxLayout(self)
         line.setContentsMargins(11, 7, 11, 3)
         line.setSpacing(10)
         line.addWidget(self.title)
         line.addWidget(self.note, 1)
+
+    def explain(self, explanation: str) -> None:
+        """What the panel's figures mean, as a tooltip."""
+        self._explanation = explanation
+        self.title.setToolTip(explanation)
+        self._fit()
 
     def set_note(self, text: str) -> None:
         if text != self._note:
@@ -75,19 +78,20 @@ class CardHeader(QFrame):
 
 
 class CardDock(QDockWidget):
-    """A panel in a dock that looks like a card. The panel is made when it is first asked for: most
-    cards of a window are never seen."""
+    """A panel in a dock that looks like a card. The panel is loaded and made when it is first asked
+    for: most cards of a window are never seen."""
 
     made = Signal(object)
     """The panel, as soon as there is one."""
 
-    def __init__(self, kind: type[Panel], state: ViewState, look: Look) -> None:
-        super().__init__(kind.title)
-        self._kind = kind
-        self._make = partial(kind, state, look)
+    def __init__(self, listed: ListedPanel, state: ViewState, look: Look) -> None:
+        super().__init__(listed.title)
+        self._listed = listed
+        self._state, self._look = state, look
+        self._kind: type[Panel] | None = None
         self._panel: Panel | None = None
-        self.setObjectName(kind.key)
-        self.header = CardHeader(kind.title, kind.explanation)
+        self.setObjectName(listed.key)
+        self.header = CardHeader(listed.title)
         self.setTitleBarWidget(self.header)
         body = QFrame()
         body.setObjectName("cardBody")
@@ -100,16 +104,27 @@ class CardDock(QDockWidget):
     @property
     def panel(self) -> Panel:
         if self._panel is None:
-            self._panel = self._make()
+            self._panel = self.load()(self._state, self._look)
+            self.header.explain(self._panel.explanation)
             self._panel.noted.connect(self.header.set_note)
             self._layout.addWidget(self._panel)
             self._name_parts(self._panel)
             self.made.emit(self._panel)
         return self._panel
 
+    def load(self) -> type[Panel]:
+        """Load what the panel is made of, where that was not done yet."""
+        if self._kind is None:
+            self._kind = self._listed.kind()
+        return self._kind
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._kind is not None
+
     def _name_parts(self, panel: Panel) -> None:
         """For a screen reader: pictures and tab bars have no words of their own."""
-        title = self._kind.title
+        title = self._listed.title
         for plot in panel.findChildren(QGraphicsView):
             own = plot.accessibleName()
             plot.setAccessibleName(f"{title}: {own}" if own else title)
@@ -128,5 +143,5 @@ class CardDock(QDockWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A floating card has the desktop's own frame, whose title says what it is."""
         if watched is self and event.type() == QEvent.Type.WindowTitleChange:
-            self.header.title.setText(capitals(self._kind.title))
+            self.header.title.setText(capitals(self._listed.title))
         return super().eventFilter(watched, event)

@@ -165,7 +165,7 @@ class FrameClock(QObject):
             self._drawn[panel.key] = _Drawn(self._seen_by(panel, moment), self._frame)
             panel.is_live = moment.is_live
             make = panel.order(moment, self._state.now)
-            is_long = _n_rows(moment) > LONG_ROWS
+            is_long = not panel.is_brief and _n_rows(moment) > LONG_ROWS
             digested = self.analyst.ask(panel.key, make, is_long=is_long)
         if digested is not None:
             self._show(panel, digested)

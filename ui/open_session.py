@@ -53,6 +53,11 @@ class OpenSession:
         return self.session.progress.share
 
     @property
+    def is_blank(self) -> bool:
+        """Whether it is a recording of which nothing was read so far."""
+        return self.share_read == 0.0
+
+    @property
     def begin_ns(self) -> int:
         """When its first sequence started: where sessions side by side are laid together."""
         sequences = self.session.model.tables["sequences"]

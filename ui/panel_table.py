@@ -1,46 +1,50 @@
 """The table of the panels, in the order of the View menu."""
 
-from ui.panels.acceptance_entropy import EntropyPanel
-from ui.panels.acceptance_position import PositionPanel
-from ui.panels.acceptance_time import AcceptanceTimePanel
-from ui.panels.base import Panel
-from ui.panels.comparison import ComparisonPanel
-from ui.panels.comparison_charts import ComparisonChartsPanel
-from ui.panels.comparison_outputs import ComparisonOutputsPanel
-from ui.panels.findings import FindingsPanel
-from ui.panels.kv_blocks import KvBlocksPanel
-from ui.panels.kv_memory import KvMemoryPanel
-from ui.panels.library import LibraryPanel
-from ui.panels.planner import PlannerPanel
-from ui.panels.roofline import RooflinePanel
-from ui.panels.speedup_curve import CurvePanel
-from ui.panels.step_split import SplitPanel
-from ui.panels.throughput import ThroughputPanel
-from ui.panels.timeline import TimelinePanel
-from ui.panels.token_stream import TokensPanel
-from ui.panels.utilization_time import UtilizationTimePanel
-from ui.panels.verification import StepPanel
-from ui.panels.waterfall import WaterfallPanel
+from dataclasses import dataclass
+from importlib import import_module
 
-PANELS: tuple[type[Panel], ...] = (
-    TokensPanel,
-    TimelinePanel,
-    StepPanel,
-    PositionPanel,
-    EntropyPanel,
-    AcceptanceTimePanel,
-    KvBlocksPanel,
-    KvMemoryPanel,
-    RooflinePanel,
-    UtilizationTimePanel,
-    ThroughputPanel,
-    SplitPanel,
-    WaterfallPanel,
-    CurvePanel,
-    FindingsPanel,
-    PlannerPanel,
-    ComparisonPanel,
-    ComparisonOutputsPanel,
-    ComparisonChartsPanel,
-    LibraryPanel,
-)
+from ui.panels.base import Panel
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPanel:
+    """A panel by its names. Its module, and with the first plot a whole library, is loaded when it
+    is asked for: what a layout does not show takes no time to open."""
+
+    key: str
+    title: str
+    module: str
+    name: str  # of the class in it
+
+    def kind(self) -> type[Panel]:
+        kind = getattr(import_module(self.module), self.name)
+        assert issubclass(kind, Panel), self.name
+        return kind
+
+
+PANELS = tuple(
+    ListedPanel(key, title, f"ui.panels.{module}", name)
+    for key, title, module, name in (
+        ("tokens", "Tokens", "token_stream", "TokensPanel"),
+        ("timeline", "Timeline", "timeline", "TimelinePanel"),
+        ("step", "Step", "verification", "StepPanel"),
+        ("acceptance-position", "Acceptance · by position", "acceptance_position", "PositionPanel"),
+        ("acceptance-entropy", "Acceptance · by entropy", "acceptance_entropy", "EntropyPanel"),
+        ("acceptance-time", "Acceptance · over time", "acceptance_time", "AcceptanceTimePanel"),
+        ("kv-blocks", "KV blocks", "kv_blocks", "KvBlocksPanel"),
+        ("kv-memory", "KV memory · over time", "kv_memory", "KvMemoryPanel"),
+        ("roofline", "Utilization · roofline", "roofline", "RooflinePanel"),
+        ("utilization-time", "Utilization · over time", "utilization_time", "UtilizationTimePanel"),
+        ("throughput", "Speed · over time", "throughput", "ThroughputPanel"),
+        ("step-split", "Where a step goes", "step_split", "SplitPanel"),
+        ("waterfall", "Why not faster", "waterfall", "WaterfallPanel"),
+        ("speedup-curve", "Speed-up · S(γ)", "speedup_curve", "CurvePanel"),  # noqa: RUF001
+        ("findings", "What to do", "findings", "FindingsPanel"),
+        ("planner", "Planner", "planner", "PlannerPanel"),
+        ("comparison", "Compare", "comparison", "ComparisonPanel"),
+        ("comparison-outputs", "Outputs aligned", "comparison_outputs", "ComparisonOutputsPanel"),
+        ("comparison-charts", "Compare · acceptance and timeline",
+         "comparison_charts", "ComparisonChartsPanel"),
+        ("sessions", "Sessions", "library", "LibraryPanel"),
+    )
+)  # fmt: skip

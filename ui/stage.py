@@ -2,6 +2,7 @@
 layout, and the transport bar."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -23,8 +24,6 @@ from ui.moment import Moment
 from ui.open_session import OpenSession
 from ui.panel_table import PANELS
 from ui.panels.base import Panel
-from ui.panels.library import LibraryPanel
-from ui.panels.planner import PlannerPanel
 from ui.plain_text import plain_tip, without_mnemonic
 from ui.preferences import Preferences
 from ui.session_controller import SessionController
@@ -33,6 +32,9 @@ from ui.step.looked_at import sequence_of
 from ui.tab_order import tab_through
 from ui.view_state import ViewState
 
+if TYPE_CHECKING:
+    from ui.panels.library import LibraryPanel
+
 _NOT_OF_ONE = ("compare", "sessions")  # layouts that are not about one session
 
 
@@ -40,8 +42,8 @@ class Stage(QWidget):
     """Cards lie as the preset in force has them, or as they were left."""
 
     layout_changed = Signal(str)
-    library_made = Signal(LibraryPanel)
-    planner_made = Signal(PlannerPanel)
+    library_made = Signal(object)  # LibraryPanel
+    planner_made = Signal(object)  # PlannerPanel
     tab_chosen = Signal(int)
     tab_closed = Signal(int)
 
@@ -54,10 +56,12 @@ class Stage(QWidget):
     ) -> None:
         super().__init__()
         self.setObjectName("stage")
+        self._controller = controller
         self._preferences = preferences
         self._laid_out = ""  # the preset in force; "" before the first
         self._library: LibraryPanel | None = None  # once it is made
         self._moment: Moment | None = None
+        self._is_blank = False  # whether nothing was read of what is shown, a frame ago
         self.tiles = TileRow(state, look)
         self.transport = TransportBar(controller, state, look)
         self.tabs = QTabBar()
@@ -81,7 +85,7 @@ class Stage(QWidget):
         self.host.setWindowFlags(Qt.WindowType.Widget)
         self.host.setDockNestingEnabled(True)
         self.host.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self.docks = {panel.key: CardDock(panel, state, look) for panel in PANELS}
+        self.docks = {listed.key: CardDock(listed, state, look) for listed in PANELS}
         self.docks["sessions"].made.connect(self._library_made)
         self.docks["planner"].made.connect(lambda made: self.planner_made.emit(made))
         for dock in self.docks.values():
@@ -116,9 +120,13 @@ class Stage(QWidget):
 
     def visible_panels(self) -> Sequence[Panel]:
         """Those of which something can be seen. A panel takes a frame to make: one is made at a
-        time, so that a change of layout does not stop the picture."""
+        time, so that a change of layout does not stop the picture. The first card of a session is
+        seen before any other is made: with the first plot comes a whole library."""
         seen: list[Panel] = [self.tiles] if self.tiles.isVisible() else []
-        may_make = True
+        shown = self._controller.shown
+        was_blank, self._is_blank = self._is_blank, shown is not None and shown.is_blank
+        made = [dock for dock in self.docks.values() if dock.is_made and dock.is_seen]
+        may_make = not made or not (was_blank or self._is_blank)
         for dock in self.docks.values():
             if dock.is_seen and (dock.is_made or may_make):
                 may_make = may_make and dock.is_made
@@ -131,6 +139,15 @@ class Stage(QWidget):
         self.transport.show_moment(moment)
         if self._library is not None:
             self._library.tick()
+        if moment is None:  # nothing is looked at: there is time
+            self._load_one()
+
+    def _load_one(self) -> None:
+        """So that the first session opens without loading anything."""
+        waiting = (dock for dock in self.docks.values() if not dock.is_loaded)
+        dock = next(waiting, None)
+        if dock is not None:
+            dock.load()
 
     def close_tasks(self) -> None:
         """End what the library does beside the picture."""
@@ -161,7 +178,7 @@ class Stage(QWidget):
         self.narrowed.setVisible(only is not None)
         self.narrowed.setText(f"Figures are of sequence {only} alone: show all")
 
-    def _library_made(self, library: LibraryPanel) -> None:
+    def _library_made(self, library: "LibraryPanel") -> None:
         self._library = library
         self.library_made.emit(library)
 

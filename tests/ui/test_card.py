@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from ui.card import CardDock, CardHeader
 from ui.look import Look
 from ui.moment import Moment, View
+from ui.panel_table import ListedPanel
 from ui.panels.base import Empty, Panel
 from ui.view_state import ViewState
 
@@ -26,8 +27,11 @@ class Words(Panel):
         self.noted.emit("noted")
 
 
+LISTED = ListedPanel(Words.key, Words.title, __name__, "Words")
+
+
 def test_a_note_is_shown_beside_the_title(qtbot: QtBot) -> None:
-    dock = CardDock(Words, ViewState(), Look("dark"))
+    dock = CardDock(LISTED, ViewState(), Look("dark"))
     qtbot.addWidget(dock)
     dock.panel.show_digest(1)
     assert dock.header.title.text() == "SOME α WORDS"  # noqa: RUF001
@@ -64,7 +68,7 @@ def test_a_note_loses_whole_parts_first(qtbot: QtBot) -> None:
 
 
 def test_a_hidden_card_is_not_seen(qtbot: QtBot) -> None:
-    dock = CardDock(Words, ViewState(), Look("dark"))
+    dock = CardDock(LISTED, ViewState(), Look("dark"))
     qtbot.addWidget(dock)
     assert not dock.is_seen
     dock.show()
@@ -73,7 +77,7 @@ def test_a_hidden_card_is_not_seen(qtbot: QtBot) -> None:
 
 
 def test_a_panel_is_made_when_it_is_first_asked_for(qtbot: QtBot) -> None:
-    dock = CardDock(Words, ViewState(), Look("dark"))
+    dock = CardDock(LISTED, ViewState(), Look("dark"))
     qtbot.addWidget(dock)
     told: list[object] = []
     dock.made.connect(told.append)

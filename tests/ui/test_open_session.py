@@ -26,6 +26,16 @@ def test_the_newest_snapshot_is_one_object_until_more_comes() -> None:
     assert live.newest() is not before
 
 
+def test_only_a_recording_of_which_nothing_was_read_is_blank(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = opened()
+    assert not session.is_blank
+    for share, is_blank in ((0.0, True), (0.1, False), (None, False)):
+        monkeypatch.setattr(OpenSession, "share_read", share)
+        assert session.is_blank is is_blank
+
+
 def test_it_begins_when_its_first_sequence_starts() -> None:
     session = opened()
     sequences = session.newest().sequences

@@ -50,6 +50,32 @@ def test_one_panel_is_made_at_a_time(stage: Stage) -> None:
     assert n_made == [0, 1, 2, 3]
 
 
+def test_until_a_recording_is_there_no_second_panel_is_made(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = OpenSession(Started("a", session_of(script_of(2)), None))
+    stage._controller.take(shown)
+    stage.lay_out("why")
+
+    def n_made(*, is_blank: bool) -> int:
+        monkeypatch.setattr(OpenSession, "is_blank", is_blank)
+        stage.visible_panels()
+        return sum(dock.is_made for dock in stage.docks.values())
+
+    assert [n_made(is_blank=True) for _ in range(3)] == [1, 1, 1]
+    # The frame in which it comes is for what is there already.
+    assert [n_made(is_blank=False) for _ in range(3)] == [1, 2, 3]
+
+
+def test_panels_are_loaded_while_nothing_is_looked_at(stage: Stage) -> None:
+    assert not any(dock.is_loaded for dock in stage.docks.values())
+    stage.show_moment(None)
+    assert sum(dock.is_loaded for dock in stage.docks.values()) == 1
+    for _ in stage.docks:
+        stage.show_moment(None)
+    assert all(dock.is_loaded and not dock.is_made for dock in stage.docks.values())
+
+
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
 def test_a_preset_shows_its_cards_alone(stage: Stage, preset: object) -> None:
     stage.lay_out(preset.key)  # type: ignore[attr-defined]

@@ -41,6 +41,9 @@ class Panel(QWidget):
     follows_window: ClassVar[bool] = False
     """Whether it shows the part of the timeline that is looked at, and no other: that changes with
     every frame of a drag, and most panels do not care."""
+    is_brief: ClassVar[bool] = False
+    """Whether its digest takes milliseconds, however long the session: then the first picture of a
+    long one has it already."""
     hint: ClassVar[str] = ""
     """What it will show, and what to do: said while there is nothing."""
     explanation: ClassVar[str] = ""

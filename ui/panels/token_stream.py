@@ -72,6 +72,7 @@ class TokensPanel(Panel):
         "Click a token for its step; left and right go from token to token."
     )
     frames_per_draw = 6
+    is_brief = True
 
     def build(self) -> None:
         self.bar = SequenceBar()
