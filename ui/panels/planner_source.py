@@ -31,6 +31,7 @@ class FormSource(QWidget):
         self.words.setFont(interface_font(CAPTION))
         self.words.setWordWrap(True)
         self.button = QPushButton("From this session")
+        self.button.setToolTip("Takes the figures of the open session, as far as it is.")
         self.button.clicked.connect(self.take)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 4, 0, 0)
@@ -42,8 +43,7 @@ class FormSource(QWidget):
     def offer(self, inputs: object, reason: str = "") -> None:
         """What the session has; None with the reason where it has nothing."""
         self._offered = inputs
-        self.button.setEnabled(inputs is not None)
-        self.button.setToolTip(reason or "Takes the figures of the open session, as far as it is.")
+        self.button.setVisible(self._is_own and inputs is not None)
         if self._is_own:
             return
         if inputs is None:
@@ -61,3 +61,4 @@ class FormSource(QWidget):
     def note_typing(self) -> None:
         self._is_own = True
         self.words.setText(TYPED)
+        self.button.setVisible(self._offered is not None)

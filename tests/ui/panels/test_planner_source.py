@@ -10,7 +10,9 @@ def test_an_example_until_there_is_a_session(qtbot: QtBot) -> None:
     source = FormSource()
     qtbot.addWidget(source)
     assert source.words.text() == f"{EXAMPLE} No session is open."
-    assert not source.button.isEnabled()
+    source.note_typing()
+    assert source.button.isHidden()  # nothing to take
+    source.take()
     source.offer(None, "Nothing was tested.")
     assert source.words.text() == f"{EXAMPLE} Nothing was tested."
 
@@ -26,9 +28,11 @@ def test_the_session_is_followed_until_somebody_types_and_when_it_is_wanted_agai
     source.note_typing()
     source.offer("two")
     assert source.words.text() == TYPED
+    assert not source.button.isHidden()
     assert taken == ["one"]
     qtbot.mouseClick(source.button, Qt.MouseButton.LeftButton)
     assert taken == ["one", "two"]
+    assert source.button.isHidden()  # followed: it would change nothing
     source.offer("three")
     assert taken[-1] == "three"
     source.offer(None, "Nothing was tested.")
