@@ -1,5 +1,7 @@
 """EntropyPanel: how acceptance falls where the target itself is unsure."""
 
+# ruff: noqa: RUF001 - alpha's letter is meant
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -172,7 +174,7 @@ def note(digest: ByEntropy) -> str:
     """Acceptance where the target is sure, and where it is not."""
     words = []
     if digest.alpha_sure is not None:
-        words.append(f"alpha {digest.alpha_sure:.2f} below {SURE:g} nats")
+        words.append(f"α {digest.alpha_sure:.2f} below {SURE:g} nats")
     if digest.alpha_unsure is not None:
         words.append(f"{digest.alpha_unsure:.2f} above {UNSURE:g}")
     return ", ".join(words)

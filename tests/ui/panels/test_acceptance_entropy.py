@@ -67,7 +67,7 @@ def test_what_is_on_the_screen(qtbot: object, look: Look, state: ViewState) -> N
     panel = EntropyPanel(state, look)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     moment = moment_of(with_entropies(drafted([1, 3], 3), (0.2, 0.3, 2.5)))
-    assert shown(panel, moment) == ["alpha 0.75 below 0.5 nats, 1.00 above 2"]
+    assert shown(panel, moment) == ["α 0.75 below 0.5 nats, 1.00 above 2"]  # noqa: RUF001
     for _ in in_both_themes(panel, look):
         assert len(panel.accepted.data) == 4
         assert panel.rejected.data["x"].tolist() == [0.3]
