@@ -5,6 +5,7 @@ import html
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
@@ -81,6 +82,7 @@ class RunBar(QWidget):
         self.device = _chip("What decodes, and in which numbers")
         for widget in (self.state, self.progress, self.recording, self.device):
             line.addWidget(widget)
+        self._spare = (self.batch, self.seed, self.device)  # what matters least first
         self.step_button = QPushButton("Step")
         self.step_button.setToolTip(
             "Let the paused engine go to its next resting point: after a draft, after a commit "
@@ -174,6 +176,11 @@ class RunBar(QWidget):
         self.run_button.setIcon(icon("stop" if is_running else "play", theme, colour=ink))
         for chip in (self.gamma, self.sampling):
             chip.setEnabled(state in (EngineState.RUNNING, EngineState.PAUSED, EngineState.READY))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -189,11 +196,23 @@ class RunBar(QWidget):
         else:
             self.run_wanted.emit()
 
+    @property
+    def _has_facts(self) -> bool:
+        return self._facts is not None and bool(self._facts.settings)
+
+    def _fit(self) -> None:
+        """Leave out what matters least while there is no room: no chip is cut."""
+        for chip in self._spare:
+            chip.setVisible(self._has_facts)
+        for chip in self._spare:
+            if self.sizeHint().width() <= self.width():
+                break
+            chip.hide()
+
     def _say_facts(self, moment: Moment | None) -> None:
         facts = self._facts
-        chips = (self.target, self.draft, self.gamma, self.sampling, self.seed, self.batch)
-        for chip in (*chips, self.device):
-            chip.setVisible(facts is not None and bool(facts.settings))
+        for chip in (self.target, self.draft, self.gamma, self.sampling, *self._spare):
+            chip.setVisible(self._has_facts)
         if facts is None or moment is None:
             return
         settings = facts.settings
@@ -210,6 +229,7 @@ class RunBar(QWidget):
         _set_chip(self.batch, "batch", str(settings.get("batch", 1)))
         dtype = f" · {facts.target.dtype}" if facts.target else ""
         _set_chip(self.device, "", f"{facts.device_name}{dtype}")
+        self._fit()
 
     def _say_reading(self) -> None:
         """A long recording says how far it is; closing its session (Ctrl+W) ends the reading."""
@@ -244,6 +264,7 @@ class RunBar(QWidget):
         if self.recording.text() != text:
             self.recording.setText(text)
             self.recording.setStyleSheet(f"color: {ink};")
+            self._fit()
         self.recording.setToolTip(tip)
 
     def _make_menus(self) -> None:

@@ -12,6 +12,7 @@ from engine.wire.events import EngineState, SettingsChanged
 from sessions.opening import open_session
 from sessions.recorder import Recorder
 from sessions.synthetic import synthetic_events
+from tests.sessions.scripted import with_settings
 from tests.support.event_script import EventScript
 from tests.support.scripted_sessions import ScriptedEngine, ScriptedWorkshop
 from ui.bars.run_bar import RunBar
@@ -149,3 +150,20 @@ def test_keys_of_the_engine_are_answered_when_there_is_none(bar: Bar) -> None:
     bar.bar.step_engine()
     assert "Only a paused engine steps" in said[-1]
     assert bar.sent == []
+
+
+def test_chips_are_left_out_rather_than_cut(bar: Bar) -> None:
+    bar.script.events[:] = with_settings(bar.script.events, seed=1)
+    bar.run()
+    bar.bar.setMinimumWidth(1)  # as in a window, whose width is its own
+    bar.bar.show()
+    bar.bar.resize(2000, 40)
+    assert all(chip.isVisible() for chip in bar.bar._spare)
+    least = bar.bar.sizeHint().width()
+    bar.bar.resize(least - 1, 40)
+    assert not bar.bar.batch.isVisible()
+    assert bar.bar.device.isVisible()
+    assert bar.bar.sizeHint().width() <= bar.bar.width()
+    bar.bar.resize(400, 40)
+    assert not bar.bar.device.isVisible()
+    assert bar.bar.target.isVisible()
