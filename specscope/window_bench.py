@@ -21,6 +21,7 @@ N_DRAFT_TOKENS = 1_000_000
 FEED_STEPS_PER_S = 2_000
 FEED_S = 60.0
 _SETTLED_S = 10.0
+_START_PAGE_FRAMES = 40
 _N_BESIDE = 4  # prompts
 _SIZE = (1720, 1050)
 
@@ -207,6 +208,9 @@ def _case_feed(seconds: str) -> dict[str, Any]:
     application = _application()
     window = _window()
     window.show()
+    for _ in range(_START_PAGE_FRAMES):  # a run is begun there: by then all is loaded
+        window.clock.tick()
+        application.processEvents()
     session = OpenSession(Started("fed", Session(source), None), is_live=True)
     window.controller.take(session)
     window.lay_out("watch", is_fresh=True)
