@@ -3,6 +3,7 @@ a thin line to compare it with, and marks with their names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -28,6 +29,7 @@ class CurvePlot(HomePlot):
     """Whole numbers along x."""
 
     def __init__(self, theme: Theme, *, x_label: str = "", y_label: str = "") -> None:
+        self._fitted: tuple[float, float] | None = None  # highest value, last x
         super().__init__(theme, x_label=x_label, y_label=y_label)
         self.known = pg.PlotDataItem(symbol="o", symbolSize=4)
         self.guessed = pg.PlotDataItem(symbol="o", symbolSize=4)
@@ -91,7 +93,18 @@ class CurvePlot(HomePlot):
 
     def fit(self, ys: Sequence[np.ndarray], last_x: float) -> None:
         """Home: from 0 to round numbers above all of ``ys``, with room for the names."""
-        top = max((float(np.nanmax(y)) for y in ys if len(y)), default=1.0)
+        self._fitted = max((float(np.nanmax(y)) for y in ys if len(y)), default=1.0), last_x
+        self._fit()
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        if self.getPlotItem() is not None:  # not closing
+            self._fit()  # the names are as high as before in a plot of another height
+
+    def _fit(self) -> None:
+        if self._fitted is None:
+            return
+        top, last_x = self._fitted
         height = max(60.0, self.getPlotItem().getViewBox().height())
         room_px = 2.0 * QFontMetricsF(interface_font(CAPTION)).height()
         self.set_home((-0.4, last_x + 0.4), (0.0, ceiling(top * height / (height - room_px))))

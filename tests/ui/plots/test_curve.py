@@ -48,3 +48,17 @@ def test_the_range_has_room_for_names(qtbot: object) -> None:
     assert x0 < 0 < 4 < x1
     assert y0 == 0.0
     assert y1 > 2.0
+
+
+def test_the_names_find_room_in_a_plot_that_grew_low(qtbot: object) -> None:
+    plot = CurvePlot(DARK)
+    qtbot.addWidget(plot)  # type: ignore[attr-defined]
+    plot.resize(400, 600)
+    plot.show()
+    plot.fit([np.array([1.1])], 4)
+    high = plot.getPlotItem().getViewBox().viewRange()[1][1]
+    plot.resize(400, 110)
+    low = plot.getPlotItem().getViewBox().viewRange()[1][1]
+    assert low > high
+    height = plot.getPlotItem().getViewBox().height()
+    assert (low - 1.1) / low * height >= 20  # pixels above the highest point
