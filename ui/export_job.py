@@ -1,6 +1,6 @@
 """ExportJob: one session written in another program's format, beside the window."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,13 +40,15 @@ class ExportJob:
         def work(tell: OnProgress, should_stop: ShouldStop) -> int:
             if out.exists() and out.samefile(session):
                 raise ExportError(f"{out} is the session itself: name another file.")
-            source = StoredSource(Library().open(session))
+            exporter = EXPORTERS[name]
+            source = StoredSource(Library().open(session), without=exporter.ignores)
+            events = _Events(source)
             with closing(source):
-                EXPORTERS[name].write(
-                    _events(source),
+                exporter.write(
+                    events,
                     out,
                     options=options,
-                    on_progress=tell,
+                    on_progress=lambda _: tell(events.n_passed),
                     should_stop=should_stop,
                 )
             return out.stat().st_size
@@ -72,10 +74,19 @@ class ExportJob:
         self._task.close()
 
 
-def _events(source: StoredSource) -> Iterator[Event]:
-    while not source.exhausted:
-        batch: Iterable[Event] = source.poll(_BATCH)
-        yield from batch
+class _Events:
+    """A source's events; ``n_passed`` counts those that were left unread, too."""
+
+    def __init__(self, source: StoredSource) -> None:
+        self.n_passed = 0
+        self._source = source
+
+    def __iter__(self) -> Iterator[Event]:
+        while not self._source.exhausted:
+            batch = self._source.poll(_BATCH)
+            yield from batch
+            if batch:
+                self.n_passed = batch[-1].ordinal + 1
 
 
 def _sentence(error: Exception) -> str:
