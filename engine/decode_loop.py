@@ -16,7 +16,7 @@ from engine.gamma import GammaPolicy
 from engine.kv.base import ForwardRow
 from engine.readings import Readings, read
 from engine.rejection import Verdict, judge, judge_one_hot
-from engine.sampling import SamplingParams, are_usable, one_hot, peaks, probabilities
+from engine.sampling import Peaks, SamplingParams, are_usable, one_hot, peaks, probabilities
 from engine.scheduler import Scheduler
 from engine.speaker import StepSpeaker
 from engine.step_plan import Plan
@@ -146,31 +146,27 @@ class DecodeLoop:
     ) -> tuple[list[Verdict], list[Readings]]:
         verdicts, readings = [], []
         for plan, draft, rows in zip(plans, drafts, logits, strict=True):
-            verdict, maxima = self._verdict(plan, draft, rows)
+            highest = peaks(rows)
+            self._require_usable(highest.logits, plan)
+            verdict = self._verdict(plan, draft, rows, highest)
             verdicts.append(verdict)
-            readings.append(read(draft, rows, target_maxima=maxima, n_accepted=verdict.n_accepted))
+            readings.append(read(draft, rows, target_peaks=highest, n_accepted=verdict.n_accepted))
         return verdicts, readings
 
-    def _verdict(self, plan: Plan, draft: Draft, rows: torch.Tensor) -> tuple[Verdict, list[float]]:
-        """``rows`` are the target's logits [n_drafted + 1, n_tokens]; their maxima are returned
-        too."""
+    def _verdict(self, plan: Plan, draft: Draft, rows: torch.Tensor, highest: Peaks) -> Verdict:
+        """``rows`` are the target's logits [n_drafted + 1, n_tokens], ``highest`` their peaks."""
         uniforms = plan.uniforms.test[: len(draft)]
         if draft.probs is None and self.sampling.temperature == 0.0:
-            target_ids, maxima = peaks(rows)
-            self._require_usable(maxima, plan)
-            return judge_one_hot(draft.token_ids, target_ids, uniforms=uniforms), maxima
-        maxima = rows.amax(-1).tolist()
-        self._require_usable(maxima, plan)
+            return judge_one_hot(draft.token_ids, highest.token_ids, uniforms=uniforms)
         token_ids = torch.tensor(draft.token_ids, dtype=torch.int64, device=rows.device)
         probs = one_hot(token_ids, rows.shape[-1]) if draft.probs is None else draft.probs
-        verdict = judge(
+        return judge(
             token_ids,
             probs,
             probabilities(rows, self.sampling),
             uniforms=uniforms,
             extra_uniform=plan.uniforms.extra,
         )
-        return verdict, maxima
 
     def _require_usable(self, row_maxima: list[float], plan: Plan) -> None:
         if not all(are_usable(row_maxima)):

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from engine.drafters.base import Draft
-from engine.sampling import on_host
+from engine.sampling import Peaks, on_host
 
 _LOWEST = -1e30
 """In place of -inf where it is multiplied with a probability of 0."""
@@ -26,28 +26,22 @@ class Readings:
 
 
 def read(
-    draft: Draft, target_logits: torch.Tensor, *, target_maxima: list[float], n_accepted: int
+    draft: Draft, target_logits: torch.Tensor, *, target_peaks: Peaks, n_accepted: int
 ) -> Readings:
     """Readings of one sequence's step.
 
     Args:
         target_logits: [n_drafted + 1, n_tokens], finite.
-        target_maxima: the largest logit of each of these rows.
+        target_peaks: the largest logit of each of these rows.
     """
     n_drafted = len(draft)
     # The last row's token does not matter: only its entropy is kept.
-    token_ids = [*draft.token_ids, 0]
-    blocks, maxima = [target_logits], target_maxima
-    if draft.logits is not None:
-        token_ids += draft.token_ids
-        blocks += draft.logits
-        maxima = maxima + draft.maxima
-    confidences, entropies = raw_readings(blocks, maxima, token_ids, n_entropies=n_drafted + 1)
+    confidences, entropies = raw_readings(target_logits, target_peaks, [*draft.token_ids, 0])
     return Readings(
         draft_confidences=(
             (1.0,) * n_drafted  # looked up, not guessed
             if draft.logits is None
-            else tuple(confidences[n_drafted + 1 :])
+            else tuple(raw_confidences(draft.logits, draft.token_ids))
         ),
         target_confidences=tuple(confidences[:n_drafted]),
         target_entropies=tuple(entropies[:n_drafted]),
@@ -55,58 +49,71 @@ def read(
     )
 
 
-def raw_readings(
-    blocks: Sequence[torch.Tensor], maxima: list[float], token_ids: list[int], *, n_entropies: int
-) -> tuple[list[float], list[float]]:
-    """What models thought before temperature and filters; to look at, never to decide with.
+def raw_confidences(rows: Sequence[torch.Tensor], token_ids: list[int]) -> list[float]:
+    """The probability at temperature 1 of one token in each of some [1, n_tokens] of logits."""
+    if not rows:
+        return []
+    if rows[0].is_cuda:
+        probs = torch.cat(tuple(rows)).float().softmax(-1)
+        places = torch.tensor(token_ids, device=probs.device)[:, None]
+        (chosen,) = on_host(probs.gather(-1, places).squeeze(-1))
+    else:
+        probs, weights = _SCRATCH.rows(1, rows[0].shape[-1])
+        chosen = []
+        for row, token_id in zip(rows, token_ids, strict=True):
+            torch.softmax(_wide(row), -1, out=probs)
+            chosen.append(weights.item(token_id))
+    return [min(1.0, each) for each in chosen]
 
-    With ``w`` the exponentials of a row less its maximum, ``p = w / sum(w)`` and the entropy is
-    ``log(sum(w)) - sum(w * (row - maximum)) / sum(w)``: one pass of exponentials, no logarithms.
+
+def raw_readings(
+    logits: torch.Tensor, peaks: Peaks, token_ids: list[int]
+) -> tuple[list[float], list[float]]:
+    """What a model thought before temperature and filters; to look at, never to decide with.
+
+    The entropy is the log of the normalising sum less the mean logit, and the sum is known from
+    the most likely token: far fewer passes over the vocabulary than with logs of probabilities.
 
     Args:
-        blocks: [n_rows, n_tokens] each, on one device; their rows count through.
-        maxima: the largest logit of each row, finite.
-        token_ids: one per row.
-        n_entropies: how many rows, from the first, to tell the entropy of.
+        logits: [n_rows, n_tokens]; rows must be usable.
+        peaks: of these rows.
+        token_ids: n_rows of them.
 
     Returns:
-        The probability at temperature 1 of each row's token, and ``n_entropies`` entropies in nats.
+        Per row the probability at temperature 1 of its token, and the entropy in nats.
     """
-    sums_of = _sums_on_device if blocks[0].is_cuda else _sums_on_cpu
-    chosen, sums, weighted = sums_of(blocks, maxima, token_ids, n_entropies)
+    columns = _columns_on_device if logits.is_cuda else _columns_on_cpu
+    chosen, top_probs, means = columns(_wide(logits), peaks.token_ids, token_ids)
     return (
-        [min(1.0, weight / total) for weight, total in zip(chosen, sums, strict=True)],
+        [min(1.0, each) for each in chosen],
         [
-            max(0.0, math.log(total) - part / total)
-            for total, part in zip(sums, weighted, strict=False)
+            max(0.0, top - math.log(prob) - mean)
+            for top, prob, mean in zip(peaks.logits, top_probs, means, strict=True)
         ],
     )
 
 
-def _sums_on_cpu(
-    blocks: Sequence[torch.Tensor], maxima: list[float], token_ids: list[int], n_entropies: int
+def _wide(logits: torch.Tensor) -> torch.Tensor:
+    return logits if logits.dtype == torch.float32 else logits.float()
+
+
+def _columns_on_cpu(
+    wide: torch.Tensor, top_ids: list[int], token_ids: list[int]
 ) -> tuple[list[float], list[float], list[float]]:
-    """Per row: the weight of its token, the sum of all weights; and of the first ``n_entropies``
-    rows the sum of the weighted logits. Plain NumPy, and little of it: behind a forward every
-    operator is out of the processor's caches and takes longer to fetch than to run."""
-    shifted, weights = _SCRATCH.rows(len(token_ids), blocks[0].shape[-1])
-    rows = iter(zip(shifted, maxima, strict=True))
-    with np.errstate(invalid="ignore", over="ignore"):
-        for block in blocks:
-            for logits in block.float().numpy():
-                place, maximum = next(rows)
-                np.subtract(logits, maximum, out=place)
-        np.exp(shifted, out=weights)
-        weighted = _products(weights[:n_entropies], shifted)
-    if any(map(math.isnan, weighted)):  # 0 * -inf: impossible tokens add nothing
-        weighted = _products(weights[:n_entropies], shifted.clip(min=_LOWEST))
-    chosen = [weights.item(place) for place in enumerate(token_ids)]
-    return chosen, np.add.reduce(weights, 1).tolist(), weighted
-
-
-def _products(some: np.ndarray, others: np.ndarray) -> list[float]:
-    """The inner product of each row of ``some`` with the row of ``others`` at its place."""
-    return [float(np.dot(a, b)) for a, b in zip(some, others, strict=False)]
+    """Per row: the probability of its token, that of its most likely one, the mean logit. NumPy
+    where it will do: an operator that was not used for a while takes longer to get going than these
+    take on a few rows."""
+    probs, weights = _SCRATCH.rows(*wide.shape)
+    torch.softmax(wide, -1, out=probs)
+    logits = wide.numpy()
+    chosen = [weights.item(*place) for place in enumerate(token_ids)]
+    top_probs = [weights.item(*place) for place in enumerate(top_ids)]
+    with np.errstate(invalid="ignore"):
+        means = [float(np.dot(a, b)) for a, b in zip(weights, logits, strict=True)]
+    if any(map(math.isnan, means)):  # 0 * -inf: impossible tokens add nothing
+        logits = logits.clip(min=_LOWEST)
+        means = [float(np.dot(a, b)) for a, b in zip(weights, logits, strict=True)]
+    return chosen, top_probs, means
 
 
 class _Scratch:
@@ -114,28 +121,32 @@ class _Scratch:
     that are cleared when they are first written. For the decoding thread alone."""
 
     def __init__(self) -> None:
-        self._memory = np.empty((2, 0, 0), dtype=np.float32)
+        self._memory = torch.empty(0)
+        self._views: dict[tuple[int, int], tuple[torch.Tensor, np.ndarray]] = {}
 
-    def rows(self, n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
-        """Two of [n_rows, n_columns], of no particular numbers; good until the next call."""
-        if self._memory.shape[1] < n_rows or self._memory.shape[2] != n_columns:
-            self._memory = np.empty((2, n_rows, n_columns), dtype=np.float32)
-        return self._memory[0, :n_rows], self._memory[1, :n_rows]
+    def rows(self, n_rows: int, n_columns: int) -> tuple[torch.Tensor, np.ndarray]:
+        """[n_rows, n_columns], of no particular numbers, as a tensor and as an array; good until
+        the next call."""
+        view = self._views.get((n_rows, n_columns))
+        if view is None:
+            if n_rows * n_columns > self._memory.numel():
+                self._memory = torch.empty(n_rows * n_columns)
+                self._views.clear()
+            tensor = self._memory[: n_rows * n_columns].view(n_rows, n_columns)
+            view = self._views[n_rows, n_columns] = (tensor, tensor.numpy())
+        return view
 
 
 _SCRATCH = _Scratch()
 
 
-def _sums_on_device(
-    blocks: Sequence[torch.Tensor], maxima: list[float], token_ids: list[int], n_entropies: int
+def _columns_on_device(
+    wide: torch.Tensor, top_ids: list[int], token_ids: list[int]
 ) -> tuple[list[float], list[float], list[float]]:
-    """The same on another device, in two transfers."""
-    wide = torch.cat([block.float() for block in blocks])
-    shifted = wide - torch.tensor(maxima, device=wide.device)[:, None]
-    weights = shifted.exp()
-    places = torch.tensor(token_ids, device=wide.device)[:, None]
-    weighted = torch.linalg.vecdot(weights, shifted.clamp(min=_LOWEST))
-    chosen, sums, products = on_host(
-        weights.gather(-1, places).squeeze(-1), weights.sum(-1), weighted
-    )
-    return chosen, sums, products[:n_entropies]
+    """The same on another device, in one transfer back."""
+    probs = wide.softmax(-1)
+    places = torch.tensor([token_ids, top_ids], device=wide.device).T
+    chosen, top_probs = probs.gather(-1, places).unbind(-1)
+    means = torch.linalg.vecdot(probs, wide.clamp(min=_LOWEST))
+    lists = on_host(chosen, top_probs, means)
+    return lists[0], lists[1], lists[2]

@@ -6,6 +6,7 @@ are not written out, as their tokens say everything (see ``rejection.judge_one_h
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -83,16 +84,22 @@ def greedy(logits: torch.Tensor) -> torch.Tensor:
     return logits.argmax(-1)
 
 
-def peaks(logits: torch.Tensor) -> tuple[list[int], list[float]]:
-    """Index and value of each row's largest entry, as :func:`greedy` finds it; where a row holds
-    NaN, the value is one."""
+class Peaks(NamedTuple):
+    """The largest entry of each of some rows of logits, the first of equal ones."""
+
+    token_ids: list[int]
+    logits: list[float]  # NaN where a row holds one
+
+
+def peaks(logits: torch.Tensor) -> Peaks:
+    """Index and value of each row's largest entry, as :func:`greedy` finds it."""
     if logits.dtype == torch.float32 and not logits.is_cuda:
         array = logits.numpy()
         indexes: list[int] = array.argmax(-1).tolist()
-        return indexes, [array.item(row, index) for row, index in enumerate(indexes)]
+        return Peaks(indexes, [array.item(*place) for place in enumerate(indexes)])
     token_ids = logits.argmax(-1)
     ids, maxima = on_host(token_ids, logits.gather(-1, token_ids[:, None]).squeeze(-1))
-    return [int(each) for each in ids], maxima
+    return Peaks([int(each) for each in ids], maxima)
 
 
 def one_hot(token_ids: torch.Tensor, n_tokens: int) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """What the decode loop asks of whatever proposes tokens."""
 
 from collections.abc import Sequence as Items
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
@@ -29,7 +29,6 @@ class Draft:
     n_non_finite: int = 0
     n_on_device: int = 0  # tokens that were queued there and are not known yet
     drawn_with: list[float] | None = None  # per token its probability, where ``probs`` stayed there
-    maxima: list[float] = field(default_factory=list)  # the largest of each of the ``logits``
 
     def __len__(self) -> int:
         return len(self.token_ids)

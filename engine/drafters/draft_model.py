@@ -26,7 +26,6 @@ class _Growing:
         self.token_ids: list[int] = []
         self.probs: list[torch.Tensor] = []  # each [n_tokens]; empty where all are one-hot
         self.logits: list[torch.Tensor] = []  # each [1, n_tokens]
-        self.maxima: list[float] = []  # of each of these
         self.n_non_finite = 0
 
     @property
@@ -116,7 +115,6 @@ class DraftModelDrafter:
             if sampled.probs is not None:
                 each.probs.append(sampled.probs[index])
             each.logits.append(logits if len(active) == 1 else logits[index : index + 1])
-            each.maxima.append(sampled.maxima[index])
             each.pending = [token_id]
 
     def _finish(self, each: _Growing) -> Draft:
@@ -125,7 +123,6 @@ class DraftModelDrafter:
             probs=torch.stack(each.probs) if each.probs else None,
             logits=each.logits or None,
             drafter="model",
-            maxima=each.maxima,
             note=NON_FINITE if each.n_non_finite else "",
             n_non_finite=each.n_non_finite,
         )

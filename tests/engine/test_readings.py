@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from engine.drafters.base import Draft
-from engine.readings import raw_readings, read
+from engine.readings import raw_confidences, raw_readings, read
+from engine.sampling import peaks
 
 TARGET = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [1 / 3, 1 / 3, 1 / 3]]).log()
 INF = float("inf")
@@ -13,18 +14,13 @@ DRAFT = torch.tensor([[0.4, 0.35, 0.25], [0.25, 0.25, 0.5]]).log()
 
 def draft_of(token_ids: list[int], logits: torch.Tensor | None) -> Draft:
     rows = None if logits is None else list(logits.split(1))[: len(token_ids)]
-    maxima = [float(row.max()) for row in rows or []]
-    return Draft(token_ids, torch.empty(len(token_ids), 3), rows or None, "model", maxima=maxima)
-
-
-def maxima_of(logits: torch.Tensor) -> list[float]:
-    return logits.amax(-1).tolist()
+    return Draft(token_ids, torch.empty(len(token_ids), 3), rows or None, "model")
 
 
 @pytest.mark.parametrize(("n_accepted", "entropy"), [(0, 1.029653), (1, 0.639032), (2, 1.098612)])
 def test_readings_of_a_model_draft(n_accepted: int, entropy: float) -> None:
     readings = read(
-        draft_of([0, 2], DRAFT), TARGET, target_maxima=maxima_of(TARGET), n_accepted=n_accepted
+        draft_of([0, 2], DRAFT), TARGET, target_peaks=peaks(TARGET), n_accepted=n_accepted
     )
     assert readings.draft_confidences == pytest.approx([0.4, 0.5])
     assert readings.target_confidences == pytest.approx([0.5, 0.8])
@@ -33,16 +29,14 @@ def test_readings_of_a_model_draft(n_accepted: int, entropy: float) -> None:
 
 
 def test_a_looked_up_draft_is_sure_of_itself() -> None:
-    readings = read(draft_of([0, 2], None), TARGET, target_maxima=maxima_of(TARGET), n_accepted=0)
+    readings = read(draft_of([0, 2], None), TARGET, target_peaks=peaks(TARGET), n_accepted=0)
     assert readings.draft_confidences == (1.0, 1.0)
     assert readings.target_confidences == pytest.approx([0.5, 0.8])
 
 
 @pytest.mark.parametrize("logits", [None, torch.empty(0, 3)])
 def test_readings_of_no_draft(logits: torch.Tensor | None) -> None:
-    readings = read(
-        draft_of([], logits), TARGET[:1], target_maxima=maxima_of(TARGET[:1]), n_accepted=0
-    )
+    readings = read(draft_of([], logits), TARGET[:1], target_peaks=peaks(TARGET[:1]), n_accepted=0)
     assert readings.draft_confidences == readings.target_confidences == ()
     assert readings.target_entropies == ()
     assert readings.extra_entropy == pytest.approx(1.029653, abs=1e-5)
@@ -52,7 +46,7 @@ def test_models_of_different_precision() -> None:
     readings = read(
         draft_of([0, 2], DRAFT.to(torch.bfloat16)),
         TARGET,
-        target_maxima=maxima_of(TARGET),
+        target_peaks=peaks(TARGET),
         n_accepted=0,
     )
     assert readings.target_confidences == pytest.approx([0.5, 0.8])
@@ -63,7 +57,7 @@ def test_models_of_different_precision() -> None:
 
 
 def raw(logits: torch.Tensor, token_ids: list[int]) -> tuple[list[float], list[float]]:
-    return raw_readings([logits], maxima_of(logits), token_ids, n_entropies=len(token_ids))
+    return raw_readings(logits, peaks(logits), token_ids)
 
 
 def test_confidence_and_entropy_of_rows() -> None:
@@ -82,15 +76,14 @@ def test_against_probabilities_written_out() -> None:
     assert entropies == pytest.approx((-probs * probs.log()).sum(-1).tolist(), rel=1e-4)
 
 
-def test_rows_in_blocks_are_as_in_one() -> None:
-    logits = torch.randn(4, 50, generator=torch.Generator().manual_seed(1))
+def test_confidences_alone_are_those_of_the_readings() -> None:
+    rows = [torch.randn(1, 50, generator=torch.Generator().manual_seed(n)) for n in range(4)]
     ids = [1, 2, 3, 4]
-    together = raw(logits, ids)
-    apart = raw_readings(
-        [logits[:2], logits[2:3], logits[3:]], maxima_of(logits), ids, n_entropies=2
-    )
-    assert apart == (together[0], together[1][:2])
-    assert raw(logits, ids) == together  # other rows in between change nothing
+    together = raw(torch.cat(rows), ids)
+    assert raw_confidences(rows, ids) == pytest.approx(together[0])
+    assert raw_confidences([torch.tensor([[0.0, -INF, 0.0]])], [1]) == [0.0]
+    assert raw_confidences([], []) == []
+    assert raw(torch.cat(rows), ids) == together  # other rows in between change nothing
 
 
 def test_extreme_logits_give_numbers() -> None:

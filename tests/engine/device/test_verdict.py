@@ -9,7 +9,7 @@ import torch
 from engine.device.verdict import DraftRows, JudgedRow, confidences_of, judge_rows, read_rows
 from engine.readings import raw_readings
 from engine.rejection import judge, judge_one_hot
-from engine.sampling import SamplingParams, one_hot, probabilities
+from engine.sampling import SamplingParams, one_hot, peaks, probabilities
 
 N_TOKENS, N_MOST = 7, 4
 ASKED = [4, 2, 0, 3, 1]
@@ -72,9 +72,7 @@ def test_as_the_verdict_of_one(seed: int, params: SamplingParams, is_looked_up: 
         assert judged.token_ids == batch.ids[row, :n].tolist()
         assert judged.n_non_finite == 0
         rows = batch.logits[row, : n + 1]
-        confidences, entropies = raw_readings(
-            [rows], rows.amax(-1).tolist(), [*judged.token_ids, 0], n_entropies=n + 1
-        )
+        confidences, entropies = raw_readings(rows, peaks(rows), [*judged.token_ids, 0])
         assert judged.readings.target_confidences == pytest.approx(confidences[:n])
         assert judged.readings.target_entropies == pytest.approx(entropies[:n], abs=1e-5)
         assert judged.readings.extra_entropy == pytest.approx(
