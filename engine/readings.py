@@ -128,13 +128,16 @@ class _Scratch:
         """[n_rows, n_columns], of no particular numbers, as a tensor and as an array; good until
         the next call."""
         view = self._views.get((n_rows, n_columns))
-        if view is None:
-            if n_rows * n_columns > self._memory.numel():
-                self._memory = torch.empty(n_rows * n_columns)
-                self._views.clear()
-            tensor = self._memory[: n_rows * n_columns].view(n_rows, n_columns)
-            view = self._views[n_rows, n_columns] = (tensor, tensor.numpy())
-        return view
+        return self._make(n_rows, n_columns) if view is None else view
+
+    @torch.inference_mode(False)  # else it could be written to in that mode alone
+    def _make(self, n_rows: int, n_columns: int) -> tuple[torch.Tensor, np.ndarray]:
+        if n_rows * n_columns > self._memory.numel():
+            self._memory = torch.empty(n_rows * n_columns)
+            self._views.clear()
+        tensor = self._memory[: n_rows * n_columns].view(n_rows, n_columns)
+        self._views[n_rows, n_columns] = (tensor, tensor.numpy())
+        return self._views[n_rows, n_columns]
 
 
 _SCRATCH = _Scratch()

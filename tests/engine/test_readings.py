@@ -86,6 +86,13 @@ def test_confidences_alone_are_those_of_the_readings() -> None:
     assert raw(torch.cat(rows), ids) == together  # other rows in between change nothing
 
 
+def test_readings_in_a_step_and_outside_of_one() -> None:
+    logits = torch.randn(6, 20, generator=torch.Generator().manual_seed(2))
+    with torch.inference_mode():
+        inside = raw(logits.clone(), [0] * 6)
+    assert raw(logits, [0] * 6) == inside
+
+
 def test_extreme_logits_give_numbers() -> None:
     logits = torch.tensor([[1e4, -1e4, 0.0], [3e38, -3e38, 0.0], [-INF, -INF, 5.0]])
     confidences, entropies = raw(logits, [1, 0, 2])
