@@ -1,5 +1,7 @@
 """What the window costs is measured on something small: figures and their limits are there."""
 
+from pathlib import Path
+
 import pytest
 
 from specscope import window_bench
@@ -41,8 +43,9 @@ def test_every_limit_has_a_figure_and_a_verdict(monkeypatch: pytest.MonkeyPatch)
     }
     speeds = {"off": 100.0, "on": 90.0}
 
-    def answer(case: str, *arguments: str) -> dict[str, float]:
+    def answer(case: str, *arguments: str, data: Path | None = None) -> dict[str, float]:
         asked.append((case, *arguments))
+        assert (data is not None) == (case == "frames")  # its columns are not left to the user
         if case == "beside":
             return {"tokens_per_second": speeds[arguments[0]]}
         return answers[case]
