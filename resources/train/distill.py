@@ -1,11 +1,13 @@
 """Trim the draft and finish it against the frozen target, mostly on text that the target wrote.
 
-    python -m resources.train.distill --work DIR --generate 5 --minutes 22 [--out resources/models]
+    python -m resources.train.distill --work DIR --write 14 --minutes 50 [--out resources/models]
 
 First every worker lets the target continue beginnings of training documents (greedily for three of
-four sequences, at temperature 1 for the rest) and stores the result in ``generated-RANK.npy``.
-Then the draft, cut down from the one of the joint training, learns the target's distributions on
-these sequences and on training text: what it is for is code and JSON, so it sees little else.
+four sequences, at temperature 1 for the rest) and read some training text. What it was given and
+its final hidden states are kept (:mod:`resources.train.lessons`), so that the target is run once
+however often the draft goes over a sequence. Then the draft, cut down from the one of the joint
+training, learns the target's distributions there. It sees code and JSON only: prose is where a
+draft that was not made for the text can be watched.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
@@ -24,6 +25,7 @@ from transformers.cache_utils import DynamicCache
 
 from resources.train.batches import Batches
 from resources.train.lean import LeanForward
+from resources.train.lessons import Lessons, keep_lessons
 from resources.train.losses import PairLoss, loss_functions
 from resources.train.optim import PairOptimizer
 from resources.train.pair import CONTEXT, draft_config, export_pair, new_pair, save_checkpoint
@@ -33,11 +35,12 @@ from resources.train.workers import WORKERS, GradientMean, run_workers
 WINDOW = 256
 TRIM_ROWS = 32  # windows of text that the wide draft is trimmed by
 PROMPTS = (24, 48, 96)
-MIX = {"code": 0.70, "json": 0.24, "prose": 0.06}
+MIX = {"code": 0.80, "json": 0.20}
 SEQUENCES = 160
-MICRO_BATCH, REAL_ROWS = 12, 2
+READ_PARTS = {WINDOW: 100, CONTEXT: 150}  # window: how many micro-batches of text a worker reads
+MICRO_BATCH, READ_ROWS = 12, 2
 LONG_EVERY = 6  # one step in so many reads whole contexts of training text
-ARGMAX_SHARE = 0.4
+ARGMAX_SHARE = 0.5
 MUON_RATE, ADAM_RATE = 0.015, 0.003
 LOG_STEPS = 25
 
@@ -55,32 +58,44 @@ def load_pair(work: Path) -> tuple[LlamaForCausalLM, LlamaForCausalLM]:
 @torch.inference_mode()
 def continue_windows(
     target: LlamaForCausalLM, prompts: Tensor, generator: torch.Generator, length: int = WINDOW
-) -> Tensor:
-    """Continue (B, T) ids to (B, length): three of four rows greedily, one at temperature 1."""
+) -> tuple[Tensor, Tensor]:
+    """Continue (B, T) ids to (B, length): three of four rows greedily, one at temperature 1.
+
+    Returns the ids and the final hidden states (B, length, D) behind each of them.
+    """
     cache = DynamicCache(config=target.config)
-    rows = [prompts]
-    step = prompts
+    rows, states = [prompts], [target.model(prompts, past_key_values=cache).last_hidden_state]
     for _ in range(length - prompts.shape[1]):
-        logits = target(step, past_key_values=cache).logits[:, -1].float()
+        logits = target.lm_head(states[-1][:, -1]).float()
         step = logits.argmax(-1, keepdim=True)
         sampled = torch.multinomial(torch.softmax(logits[::4], -1), 1, generator=generator)
         step[::4] = sampled
         rows.append(step)
-    return torch.cat(rows, 1)
+        states.append(target.model(step, past_key_values=cache).last_hidden_state)
+    return torch.cat(rows, 1), torch.cat(states, 1)
 
 
-def generate(rank: int, _mean: GradientMean, work: Path, minutes: float) -> None:
-    """One worker: write target text for the given minutes."""
+def write(rank: int, _mean: GradientMean, work: Path, minutes: float) -> None:
+    """One worker: let the target write for the given minutes, and read some training text."""
     model: Any = load_pair(work)[0]
     target = model.to(torch.bfloat16).eval()
     batches = Batches(work, seed=500 + rank, mix=MIX)
     generator = torch.Generator().manual_seed(600 + rank)
-    written: list[np.ndarray] = []
+    written: list[tuple[Tensor, Tensor]] = []
     begun = time.monotonic()
     while time.monotonic() - begun < 60 * minutes:
         prompts = batches.beginnings(SEQUENCES, PROMPTS[len(written) % len(PROMPTS)])
-        written.append(continue_windows(target, prompts, generator).numpy().astype(np.uint16))
-    np.save(work / f"generated-{rank}.npy", np.concatenate(written))
+        written.append(continue_windows(target, prompts, generator))
+    keep_lessons(work, "written", rank, written)
+    forward = LeanForward(model, CONTEXT)
+    for window, parts in READ_PARTS.items():
+        count = MICRO_BATCH * WINDOW // window
+        with torch.inference_mode():
+            read = [
+                (ids, forward.hidden(ids, forward.head()))
+                for ids in (batches.next(count, window) for _ in range(parts))
+            ]
+        keep_lessons(work, f"read-{window}", rank, read)
 
 
 def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path | None) -> None:
@@ -88,25 +103,26 @@ def train(rank: int, mean: GradientMean, work: Path, minutes: float, out: Path |
     target, draft = load_pair(work)
     target.requires_grad_(False)
     optimizer = PairOptimizer((draft,), MUON_RATE, ADAM_RATE)
-    batches = Batches(work, seed=700 + rank, mix=MIX)
-    own = np.load(work / f"generated-{rank}.npy")
-    forwards = LeanForward(target, CONTEXT), LeanForward(draft, CONTEXT)
+    random = Batches(work, seed=700 + rank, mix=MIX).random
+    written = Lessons(work, "written", rank)
+    read, long = (Lessons(work, f"read-{window}", rank) for window in (WINDOW, CONTEXT))
+    forward = LeanForward(draft, CONTEXT)
+    teacher_head = target.model.embed_tokens.weight.bfloat16()
     functions = loss_functions(argmax_goal=True)
     parameters = list(draft.parameters())
     begun, share, step = time.monotonic(), 0.0, 0
     sums = [0.0, 0.0]
     while share < 1:
         if step % LONG_EVERY == LONG_EVERY - 1:
-            ids = batches.next(MICRO_BATCH * WINDOW // CONTEXT, CONTEXT)
+            ids, states = long.pick(random, MICRO_BATCH * WINDOW // CONTEXT)
         else:
-            real = batches.next(REAL_ROWS, WINDOW)
-            picked = own[batches.random.integers(0, len(own), MICRO_BATCH - REAL_ROWS)]
-            ids = torch.cat((real, torch.from_numpy(picked.astype(np.int64))))
-        heads = forwards[0].head(), forwards[1].head()
-        hidden = [f.hidden(ids, h).flatten(0, 1) for f, h in zip(forwards, heads, strict=True)]
+            picked = read.pick(random, READ_ROWS), written.pick(random, MICRO_BATCH - READ_ROWS)
+            ids, states = (torch.cat(each) for each in zip(*picked, strict=True))
+        head = forward.head()
         loss, kl, agree = PairLoss.apply(
-            hidden[0], heads[0], hidden[1], heads[1], ids.flatten(), ARGMAX_SHARE, functions
-        )
+            states.flatten(0, 1), teacher_head, forward.hidden(ids, head).flatten(0, 1), head,
+            ids.flatten(), ARGMAX_SHARE, functions,
+        )  # fmt: skip
         loss.backward()
         *shown, share = mean.apply(
             parameters, [float(kl), float(agree), (time.monotonic() - begun) / (60 * minutes)]
@@ -142,13 +158,13 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--generate", type=float, default=5.0, help="minutes; 0 keeps the old text")
-    parser.add_argument("--minutes", type=float, default=22.0)
+    parser.add_argument("--write", type=float, default=14.0, help="minutes; 0 keeps the old text")
+    parser.add_argument("--minutes", type=float, default=50.0)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     numbers = LlamaForCausalLM(draft_config()).num_parameters() + 16
-    if arguments.generate > 0:
-        run_workers(generate, numbers, arguments.work, arguments.generate)
+    if arguments.write > 0:
+        run_workers(write, numbers, arguments.work, arguments.write)
     run_workers(train, numbers, arguments.work, arguments.minutes, arguments.out)
 
 
