@@ -6,12 +6,10 @@ import subprocess
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event, Thread
-from typing import IO
 
-from engine.wire.program import engine_command, engine_environment
 from sessions.column_pieces import read_piece
-from sessions.fold_program import LENGTH
 from sessions.model import ColumnPiece
+from sessions.side_program import read_packet, start_program
 
 _PROGRAM = "sessions.fold_program"
 _MAX_PROCESSES = 4
@@ -39,13 +37,7 @@ class FoldProcesses:
         try:
             for share, queue in enumerate(self._queues):
                 arguments = (str(path.absolute()), str(share), str(n), str(last_ordinal))
-                process = subprocess.Popen(
-                    engine_command(_PROGRAM, *arguments),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    env=engine_environment(),
-                )
+                process = start_program(_PROGRAM, *arguments)
                 self._processes.append(process)
                 thread = Thread(
                     target=self._drain, args=(process, queue), name=f"fold-{share}", daemon=True
@@ -89,7 +81,7 @@ class FoldProcesses:
         assert process.stdout is not None
         with process.stdout as stream:
             while True:
-                packed = _read(stream)
+                packed = read_packet(stream)
                 self._put(queue, packed)
                 if not packed or self._is_closed.is_set():
                     return
@@ -99,13 +91,3 @@ class FoldProcesses:
             with contextlib.suppress(Full):
                 queue.put(packed, timeout=_LOOK_EVERY_S)
                 return
-
-
-def _read(stream: IO[bytes]) -> bytes:
-    """The next piece, packed; nothing where the process ended."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return b""
-    (n_bytes,) = LENGTH.unpack(head)
-    packed = stream.read(n_bytes)
-    return packed if len(packed) == n_bytes else b""

@@ -6,19 +6,16 @@ standard output. The first trouble ends it: whoever reads goes on event by event
 """
 
 import gc
-import struct
 import sys
 from pathlib import Path
 from typing import BinaryIO
 
 from sessions.column_pieces import fold_piece
 from sessions.session_file import SessionFile
+from sessions.side_program import write_packet
 
 PIECE_ORDINALS = 4096
 """Events of a piece, where none is missing: a millisecond of taking columns in."""
-
-LENGTH = struct.Struct("<q")
-"""Bytes of the piece that follows."""
 
 
 def fold_share(path: Path, share: int, n_shares: int, last: int, out: BinaryIO) -> None:
@@ -31,10 +28,7 @@ def fold_share(path: Path, share: int, n_shares: int, last: int, out: BinaryIO) 
     """
     with SessionFile.open(path) as file:
         for first in range(share * PIECE_ORDINALS, last + 1, n_shares * PIECE_ORDINALS):
-            packed = fold_piece(file, first - 1, first + PIECE_ORDINALS - 1)
-            out.write(LENGTH.pack(len(packed)))
-            out.write(packed)
-            out.flush()
+            write_packet(out, fold_piece(file, first - 1, first + PIECE_ORDINALS - 1))
 
 
 def main(arguments: list[str]) -> None:

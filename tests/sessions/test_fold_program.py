@@ -7,19 +7,19 @@ import pytest
 
 from sessions import fold_program
 from sessions.column_pieces import read_piece
-from sessions.fold_program import LENGTH, fold_share
+from sessions.fold_program import fold_share
+from sessions.side_program import read_packet
 from tests.sessions.recorded import record, script
 
 
 def pieces(stream: bytes) -> list[tuple[int, int]]:
     """First and last ordinal of each."""
     found = []
-    while stream:
-        (n_bytes,) = LENGTH.unpack_from(stream)
-        piece = read_piece(stream[LENGTH.size : LENGTH.size + n_bytes])
+    packets = io.BytesIO(stream)
+    while packed := read_packet(packets):
+        piece = read_piece(packed)
         assert piece is not None
         found.append((piece.first_ordinal, piece.columns.last_ordinal))
-        stream = stream[LENGTH.size + n_bytes :]
     return found
 
 
