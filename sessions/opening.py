@@ -78,7 +78,7 @@ class StoredSession(Session):
         self._keeping: Future[bool] | None = None
         self._is_from_cache = False
         self._is_settled = False
-        super().__init__(StoredSource(file))
+        super().__init__(StoredSource(file, ahead=False))
         if self.summary.counts.n_events >= cache.min_events and not self.summary.is_recording:
             self._search = self._threads.submit(self._find)
         else:
@@ -169,7 +169,7 @@ class StoredSession(Session):
         if folding.is_over:
             self._folding = None
             self._source = StoredSource(
-                self._file, after=model.last_ordinal, after_ns=model.last_t_ns
+                self._file, after=model.last_ordinal, after_ns=model.last_t_ns, ahead=False
             )
         return model.n_events - n_before
 

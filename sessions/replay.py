@@ -1,8 +1,11 @@
 """StoredSource: an event source that reads a session file."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Sequence
+from contextlib import closing
+from functools import partial
 
 from engine.wire.events import EndReason, Event, EventBase, SessionEnded
+from sessions.read_ahead import batches_ahead
 from sessions.session_errors import SessionFileError
 from sessions.session_file import SessionFile
 
@@ -24,15 +27,18 @@ class StoredSource:
         after: int = -1,
         after_ns: int = 0,
         without: Collection[type[EventBase]] = (),
+        ahead: bool = True,
     ) -> None:
         """
         Args:
             after: the ordinal behind which to begin; what came before is known.
             after_ns: the time of that event, where it is known.
             without: kinds nobody wants, which are not read.
+            ahead: whether another process may read ahead where much is to be read; the first
+                ``poll`` waits for its start.
         """
         self._file = file
-        self._batches = self._whole(file, after, after_ns, without)
+        self._batches = self._whole(file, after, after_ns, without, ahead)
         self._waiting: list[Event] = []  # read already
         self._is_exhausted = False
         self._problem: SessionFileError | None = None
@@ -66,17 +72,24 @@ class StoredSource:
     def close(self) -> None:
         """Close the file; may be called again."""
         self._is_exhausted = True
-        self._batches = iter(())
+        self._batches.close()
         self._waiting = []
         self._file.close()
 
     def _whole(
-        self, file: SessionFile, after: int, after_ns: int, without: Collection[type[EventBase]]
-    ) -> Iterator[list[Event]]:
+        self,
+        file: SessionFile,
+        after: int,
+        after_ns: int,
+        without: Collection[type[EventBase]],
+        ahead: bool,
+    ) -> Generator[list[Event]]:
         last = file.last_event() if after >= 0 else None
-        for events in file.batches(after=after, after_ns=after_ns, without=without):
-            last = events[-1]
-            yield events
+        read = partial(batches_ahead, file) if ahead else file.batches
+        with closing(read(after=after, after_ns=after_ns, without=without)) as batches:
+            for events in batches:
+                last = events[-1]
+                yield events
         if without:
             last = file.last_event()
         if isinstance(last, SessionEnded):

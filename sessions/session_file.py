@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -191,7 +191,7 @@ class SessionFile:
         until: int = MAX_ORDINAL,
         at_once: int = CHUNK_EVENTS,
         without: Collection[type[EventBase]] = (),
-    ) -> Iterator[list[Event]]:
+    ) -> Generator[list[Event]]:
         """``events``, up to ``at_once`` at a time and to the ordinal ``until``, some kinds passed
         over; ``after_ns`` is the time of the event ``after``, where it is known."""
         return read_events(

@@ -1,7 +1,7 @@
 """Events as rows of the table ``events``, and back."""
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable
 from contextlib import closing
 from itertools import islice
 from operator import le, lt
@@ -108,7 +108,7 @@ def read_events(
     until: int = MAX_ORDINAL,
     at_once: int = CHUNK_EVENTS,
     without: Collection[type[EventBase]] = (),
-) -> Iterator[list[Event]]:
+) -> Generator[list[Event]]:
     """Every event behind the ordinal ``after``, in order, each one checked, up to ``at_once`` at a
     time.
 
