@@ -1,6 +1,8 @@
 """A note that is too long for its line: fewer of its parts, and a sign that there is more."""
 
-from collections.abc import Callable
+from bisect import bisect
+from collections.abc import Callable, Sequence
+from functools import partial
 
 _SEPARATORS = (" · ", "&nbsp;&nbsp; ", ", ")
 """What notes put between their parts, the most important first."""
@@ -13,13 +15,25 @@ def shortened(note: str, fits: Callable[[str], bool]) -> str:
     if fits(note):
         return note
     for separator in _SEPARATORS:
-        parts = note.split(separator)
-        for n in range(len(parts) - 1, 0, -1):
-            candidate = separator.join(parts[:n]) + _MORE
-            if fits(candidate):
-                return candidate
+        beginning = partial(_parts, note.split(separator), separator)
+        if n := _most(note.count(separator), beginning, fits):
+            return beginning(n)
     if "<" in note or "&" in note:
         return note
-    return next(
-        (cut for n in range(len(note) - 1, 0, -1) if fits(cut := note[:n].rstrip() + "…")), ""
-    )
+    beginning = partial(_letters, note)
+    n = _most(len(note) - 1, beginning, fits)
+    return beginning(n) if n else ""
+
+
+def _most(limit: int, beginning: Callable[[int], str], fits: Callable[[str], bool]) -> int:
+    """The largest number up to ``limit`` whose beginning fits; 0 where none does. Found by halving:
+    a name in a file from elsewhere may be of any length, and each look lays a text out."""
+    return bisect(range(1, limit + 1), False, key=lambda n: not fits(beginning(n)))
+
+
+def _parts(parts: Sequence[str], separator: str, n: int) -> str:
+    return separator.join(parts[:n]) + _MORE
+
+
+def _letters(note: str, n: int) -> str:
+    return note[:n].rstrip() + "…"

@@ -32,3 +32,15 @@ def test_rich_text_is_cut_between_its_parts_alone() -> None:
     legend = '<span style="color:#FFF">■</span> seq 5&nbsp;&nbsp; <s>x</s> free'
     assert shortened(legend, within(50)) == '<span style="color:#FFF">■</span> seq 5 …'
     assert shortened("<b>only one part</b>", within(5)) == "<b>only one part</b>"
+
+
+def test_a_name_of_any_length_takes_few_looks() -> None:
+    looks: list[str] = []
+
+    def fits(text: str) -> bool:
+        looks.append(text)
+        return len(text) <= 20
+
+    assert shortened("x" * 100_000, fits) == "x" * 19 + "…"
+    assert shortened(", ".join(["ab"] * 10_000), fits) == ", ".join(["ab"] * 5) + " …"
+    assert len(looks) < 60
