@@ -7,6 +7,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from engine.wire.config import MAX_GAMMA
 from sessions.library import LibraryEntry
 from sessions.run_facts import told_settings
 from sessions.session_summary import FileSummary
@@ -161,10 +162,12 @@ def _told_draft(config_json: str) -> str:
 
 def _told_gamma(config_json: str, draft: str) -> int | str:
     """Tokens drafted a step as the run began, or "auto"; 0 without a draft."""
-    gamma = told_settings(config_json).get("gamma", UNKNOWN)
     if draft == "none":
         return 0
-    return gamma if isinstance(gamma, int | str) else UNKNOWN
+    gamma = told_settings(config_json).get("gamma")  # anything, in a file from elsewhere
+    if isinstance(gamma, int) and 0 <= gamma <= MAX_GAMMA:
+        return gamma
+    return "auto" if gamma == "auto" else UNKNOWN
 
 
 def _is_number(value: object) -> bool:

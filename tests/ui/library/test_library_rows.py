@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from sessions.library import Library
 from tests.sessions.recorded import record, script
 from tests.sessions.scripted import with_settings
@@ -40,6 +42,15 @@ def test_a_broken_file_is_its_problem(tmp_path: Path) -> None:
     assert "not a session file" in row.problem
     assert row.words[Column.SPEED] == ""
     assert row.words[Column.ENDED] == "broken"
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [("auto", "auto"), (0, "0"), (10**400, "n/a"), (-1, "n/a"), ([4], "n/a"), ("x" * 99, "n/a")],
+)
+def test_a_gamma_is_one_that_a_run_can_have(tmp_path: Path, told: object, shown: str) -> None:
+    record(tmp_path / "a.specscope", with_settings(script(3), draft="small", gamma=told))
+    assert rows_of(tmp_path)["a"].words[Column.GAMMA] == shown
 
 
 def test_what_is_missing_sorts_before_numbers(tmp_path: Path) -> None:
