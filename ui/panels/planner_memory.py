@@ -39,6 +39,8 @@ from ui.theme import CAPTION, Theme, interface_font, mixed
 
 NONE = "none"
 MODES: tuple[Mode, ...] = ("exact", "document")
+MOST_TOKENS = 2**24
+"""Of a sequence."""
 _WIDE_PX = 510
 _DIAGONAL, _DOTTED = 1, 2
 _SHARED = (
@@ -188,7 +190,7 @@ class MemoryForm(QWidget):
         first = MemoryInputs()
         self.target, self.draft = models_field(first.target), models_field(first.draft, NONE)
         self.batch = count_field(first.batch, 1, 65536)
-        self.context = count_field(first.context, 1, 2**24)
+        self.context = count_field(first.context, 1, MOST_TOKENS)
         self.gamma = count_field(first.gamma, 0, 1024)
         self.target_bits, self.draft_bits = (
             bits_field(first.target_bits),

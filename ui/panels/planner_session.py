@@ -6,18 +6,22 @@ from dataclasses import dataclass
 
 from engine.theory.shape import ModelShape
 from engine.theory.shape_source import NamedShape
+from engine.wire.config import MAX_BATCH, MAX_GAMMA
 from sessions.metrics.costs import MeasuredCosts, measured_costs
 from sessions.metrics.counts import count
 from sessions.metrics.selection import Selection
 from sessions.metrics.time_split import time_split
-from sessions.run_facts import ModelFacts, run_facts
+from sessions.run_facts import ModelFacts, RunFacts, run_facts
 from sessions.snapshot import Snapshot
 from sessions.tables import SequenceChange
-from ui.panels.planner_memory import NONE, MemoryInputs
+from ui.panels.planner_memory import MOST_TOKENS, NONE, MemoryInputs
 from ui.panels.planner_speedup import SpeedupInputs
 
 _WIDEST = 17
 """Verify costs are filled in up to this width, gamma 16."""
+
+_LARGEST = 2**63 - 1
+"""No number of a model is larger; more would not fit the arithmetic, which is in floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +61,12 @@ def session_memory(snapshot: Snapshot) -> MemoryInputs | None:
     target, draft = facts.target, facts.draft
     if target is None or target.name not in shapes:
         return None
-    gamma = facts.settings.get("gamma", 0)
     return MemoryInputs(
         target=target.name,
         draft=draft.name if draft is not None and draft.name in shapes else NONE,
-        batch=int(facts.settings.get("batch", 1)),
-        context=_longest(snapshot) or target.context_length,
-        gamma=gamma if isinstance(gamma, int) else int(facts.settings.get("max_gamma", 0)),
+        batch=_told(facts, "batch", MAX_BATCH) or 1,
+        context=min(_longest(snapshot) or target.context_length, MOST_TOKENS),
+        gamma=_most_drafted(facts),
         target_bits=_weight_bits(target),
         draft_bits=16.0 if draft is None else _weight_bits(draft),
         kv_bits=32.0 if target.dtype.endswith("float32") else 16.0,
@@ -80,6 +83,8 @@ def loaded_models(snapshot: Snapshot) -> dict[str, NamedShape]:
             shape = ModelShape(**told)
         except (ValueError, TypeError, RecursionError):
             continue
+        if any(number > _LARGEST for number in told.values() if isinstance(number, int)):
+            continue
         name = models.text("name", row)
         found[name] = NamedShape(name, shape, shape.n_parameters)
     return found
@@ -92,6 +97,20 @@ def _overhead(snapshot: Snapshot, selection: Selection, costs: MeasuredCosts) ->
         return 0.0
     rest_ns = max(0, split.whole_ns - split.forward_ns) / split.n_steps
     return rest_ns / costs.plain_ns
+
+
+def _most_drafted(facts: RunFacts) -> int:
+    """Tokens of a step; 0 for plain decoding, whatever gamma its settings hold."""
+    if facts.is_baseline:
+        return 0
+    name = "max_gamma" if facts.gamma == "auto" else "gamma"
+    return _told(facts, name, MAX_GAMMA)
+
+
+def _told(facts: RunFacts, name: str, most: int) -> int:
+    """A whole number of the settings, as far as a run can have it; 0 where it is none."""
+    number = facts.settings.get(name)
+    return min(max(number, 0), most) if isinstance(number, int) else 0
 
 
 def _longest(snapshot: Snapshot) -> int:

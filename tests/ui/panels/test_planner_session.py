@@ -4,12 +4,15 @@ import json
 from dataclasses import asdict
 
 import pytest
+from msgspec.structs import replace
 
 from engine.theory.presets import PRESETS
 from engine.wire.events import ModelLoaded, Role
 from sessions.metrics.selection import EVERYTHING
 from tests.sessions.played import drafted, snapshot_of
+from tests.sessions.scripted import with_settings
 from tests.support.event_script import EventScript
+from ui.panels.planner_memory import MOST_TOKENS
 from ui.panels.planner_session import (
     loaded_models,
     session_figures,
@@ -85,3 +88,43 @@ def test_tokens_of_each_are_what_the_longest_may_become() -> None:
     found = session_figures(snapshot_of(script.events), EVERYTHING).memory
     assert found is not None
     assert found.context == 43
+
+
+def load_of(**settings: object) -> tuple[int, int]:
+    """Sequences and gamma that a session with these settings offers."""
+    script = EventScript()
+    script.sequence("abc", max_new_tokens=4)
+    script.say(model(0, Role.TARGET, "mine", KNOWN))
+    found = session_memory(snapshot_of(with_settings(script.events, **settings)))
+    assert found is not None
+    return found.batch, found.gamma
+
+
+@pytest.mark.parametrize(
+    ("settings", "load"),
+    [
+        ({"draft": "ngram", "gamma": 4, "batch": 2}, (2, 4)),
+        ({"draft": "ngram", "gamma": "auto", "max_gamma": 8, "batch": 2}, (2, 8)),
+        ({"draft": "none", "gamma": 4}, (1, 0)),
+        ({"draft": "ngram", "gamma": 10**30, "batch": 10**30}, (32, 32)),
+        ({"draft": "ngram", "gamma": [], "batch": "many"}, (1, 0)),
+    ],
+)
+def test_the_load_is_one_that_a_run_can_have(
+    settings: dict[str, object], load: tuple[int, int]
+) -> None:
+    assert load_of(**settings) == load
+
+
+def test_a_shape_beyond_all_numbers_is_left_out() -> None:
+    huge = dict.fromkeys(asdict(SHAPE), 10**400) | {"sliding_window": None, "n_window_layers": None}
+    huge["n_parameters"] = 10**900
+    told = model(0, Role.TARGET, "mine", json.dumps(huge))
+    assert loaded_models(snapshot_of([told])) == {}
+
+
+def test_a_context_beyond_the_field_is_its_largest() -> None:
+    told = replace(model(0, Role.TARGET, "mine", KNOWN), context_length=2**31 - 1)
+    found = session_memory(snapshot_of([told]))
+    assert found is not None
+    assert found.context == MOST_TOKENS
