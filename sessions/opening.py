@@ -149,7 +149,7 @@ class StoredSession(Session):
         counts = self.summary.counts
         if counts.n_events < MIN_EVENTS_APART or self.summary.is_recording:
             return
-        with suppress(SessionFileError):  # reading its events will meet it again
+        with suppress(SessionFileError, OSError):  # reading its events will meet it again
             last = self._file.last_event()
             if last is not None and last.ordinal <= self.path.stat().st_size // _MIN_ROW_BYTES:
                 self._folding = FoldProcesses(self.path, last.ordinal)

@@ -216,3 +216,14 @@ def test_closing_ends_the_processes(tmp_path: Path, cache: ColumnCache) -> None:
     session.close()
     assert session.is_over
     assert not session.advance(1.0)
+
+
+@pytest.mark.usefixtures("apart")
+@pytest.mark.skipif(os.name == "nt", reason="Windows removes no file that is open")
+def test_a_file_that_has_gone_is_read_on_all_the_same(tmp_path: Path, cache: ColumnCache) -> None:
+    path = record(tmp_path / "x.specscope", EVENTS)
+    session = open_session(path, cache=cache)
+    path.unlink()
+    session.read_all()
+    assert session.model.n_events == len(EVENTS)
+    session.close()
