@@ -27,7 +27,7 @@ from engine.wire.events import (
 )
 
 _WIDE_UNITS = ("_ns", "_bytes", "_flops", "_parameters", "_mw", "_mhz")
-_WIDE_NAMES = {"ordinal", "seed", "top_k", "bytes_per_block", "n_events"}
+_WIDE_NAMES = {"ordinal", "seed", "bytes_per_block", "streams", "temperature_c"}
 _SIGNED_NAMES = {"step"}
 
 _COUNTS: dict[type[Any], Callable[[Any], tuple[int, ...]]] = {
@@ -38,9 +38,10 @@ _COUNTS: dict[type[Any], Callable[[Any], tuple[int, ...]]] = {
     StepCommitted: lambda e: e.token_ids,
 }
 """Lists of ids and places, held to the same range as single ones. An event's other lists, and what
-may be missing, need only fit 64 bits."""
+may be missing, need only fit their columns: 32 or 64 bits with a sign."""
 
-_MAX_COUNT = 2**32 - 1
+_MAX_COUNT = 2**31 - 1
+"""What a column of ids, positions and counts holds."""
 
 
 class LimitError(ValueError):
@@ -50,8 +51,8 @@ class LimitError(ValueError):
 def check_limits(events: Iterable[Event]) -> None:
     """Raise LimitError unless every integer fits its kind and parallel lists are equally long.
 
-    All integers are at most 64 bits wide with their sign. Single counts, ids and positions, and
-    the numbers of blocks, are 0 to 2^32 - 1; a step may be below zero.
+    Times and sizes are at most 64 bits wide with their sign. Counts, ids and positions, and the
+    numbers of blocks, are 0 to 2^31 - 1; a step may be below zero.
     """
     groups: defaultdict[Any, list[Event]] = defaultdict(list)
     for event in events:
@@ -62,8 +63,10 @@ def check_limits(events: Iterable[Event]) -> None:
 
 def _check_kind(kind: type[Any], events: list[Event], check: "_Check") -> None:
     """``check_limits`` of events of one kind: a field of all of them at once."""
+    scalars = list(map(check.scalars, events))
     try:
-        deque(starmap(check.pack, map(check.scalars, events)), maxlen=0)
+        for pack in check.packs:
+            deque(starmap(pack, scalars), maxlen=0)
     except StructError as error:
         raise _out_of_range(kind) from error
     if check.counts is not None:
@@ -72,10 +75,10 @@ def _check_kind(kind: type[Any], events: list[Event], check: "_Check") -> None:
             raise _out_of_range(kind)
     if check.has_same_lengths is not None and not all(map(check.has_same_lengths, events)):
         raise LimitError(f"lists in {kind.__name__} differ in length")
-    for values in check.wide:
+    for values, bound in check.others:
         told = set(map(values, events))  # often alike, and often None
         numbers = [number for each in told for number in each if number is not None]
-        if numbers and (max(numbers) >= 2**63 or min(numbers) < -(2**63)):
+        if numbers and (max(numbers) >= bound or min(numbers) < -bound):
             raise _out_of_range(kind)
 
 
@@ -86,11 +89,11 @@ def _out_of_range(kind: type[Any]) -> LimitError:
 class _Check(NamedTuple):
     """What is looked at in one kind of event."""
 
-    pack: Callable[..., bytes]
+    packs: tuple[Callable[..., bytes], ...]
     scalars: Callable[[Any], tuple[Any, ...]]
     counts: Callable[[Any], tuple[int, ...]] | None
     has_same_lengths: Callable[[Any], bool] | None
-    wide: tuple[Callable[[Any], tuple[int | None, ...]], ...]  # what none of the others looks at
+    others: tuple[tuple[Callable[[Any], tuple[int | None, ...]], int], ...]  # and their bounds
 
 
 _SAME_LENGTHS: dict[type[Any], Callable[[Any], bool]] = {
@@ -135,23 +138,28 @@ _SAME_LENGTHS: dict[type[Any], Callable[[Any], bool]] = {
 def _make_check(kind: type[Any]) -> _Check:
     hints = get_type_hints(kind)
     names = [name for name, hint in hints.items() if hint is int]
-    wide: list[Callable[[Any], tuple[int | None, ...]]] = []
-    if kind not in _COUNTS:
-        lists = (tuple[int, ...], tuple[int | None, ...])
-        wide = [attrgetter(name) for name, hint in hints.items() if hint in lists]
-        missing = [name for name, hint in hints.items() if hint == int | None]
-        if missing:
-            wide.append(attrgetter(*missing, "ordinal"))  # two at least, so that it gives a tuple
+    lists = (tuple[int, ...], tuple[int | None, ...])
+    others: list[tuple[Callable[[Any], tuple[int | None, ...]], int]] = []
+    for name, hint in hints.items() if kind not in _COUNTS else ():
+        bound = 2**63 if _code(name) == "q" else _MAX_COUNT + 1
+        if hint in lists:
+            others.append((attrgetter(name), bound))
+        elif hint == int | None:
+            others.append((attrgetter(name, name), bound))  # two, so that it gives a tuple
+    codes = [_code(name) for name in names]
+    # One refuses what is below zero, the other what is too large.
+    packs = (Struct("=" + "".join(codes)).pack, Struct("=" + "".join(codes).lower()).pack)
     return _Check(
-        pack=Struct("=" + "".join(map(_code, names))).pack,
+        packs=packs,
         scalars=attrgetter(*names),  # ordinal and t_ns at least
         counts=_COUNTS.get(kind),
         has_same_lengths=_SAME_LENGTHS.get(kind),
-        wide=tuple(wide),
+        others=tuple(others),
     )
 
 
 def _code(name: str) -> str:
+    """Of a ``Struct``: "I" for what is not below zero."""
     if name in _WIDE_NAMES or name.endswith(_WIDE_UNITS):
         return "q"
     return "i" if name in _SIGNED_NAMES else "I"

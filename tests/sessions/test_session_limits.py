@@ -1,5 +1,7 @@
 """An event from a file is held to what an engine could have said."""
 
+from contextlib import suppress
+
 import pytest
 from msgspec.structs import replace
 
@@ -14,6 +16,7 @@ from engine.wire.events import (
     SpansMeasured,
     StepCommitted,
 )
+from sessions.model import SessionModel
 from sessions.session_limits import LimitError, check_limits
 from tests.sessions.recorded import script
 
@@ -44,17 +47,19 @@ def test_one_of_many_is_found() -> None:
     ("kind", "changes"),
     [
         (KvAdvanced, {"position": -1}),
-        (KvAdvanced, {"n_written": 2**32}),
+        (KvAdvanced, {"n_written": 2**31}),
         (KvAdvanced, {"step": -(2**31) - 1}),
         (KvAdvanced, {"t_ns": 2**63}),
         (StepCommitted, {"step_ns": 2**64}),
         (StepCommitted, {"token_ids": (1, 2, 2**70)}),
         (StepCommitted, {"token_ids": (-1, 2, 2)}),
         (BlocksAllocated, {"physical_blocks": (1, -1)}),
-        (BlocksFreed, {"physical_blocks": (2**32,)}),
+        (BlocksFreed, {"physical_blocks": (2**31,)}),
         (DraftVerified, {"extra_token_id": 2**63}),
         (SequenceStarted, {"seed": 2**63}),
         (SpansMeasured, {"gpu_ns": (None, None, None, None, None, 2**63)}),
+        (SpansMeasured, {"n_syncs": 2**31}),
+        (SequenceStarted, {"prompt_token_ids": (2**31,), "prompt_token_texts": ("a",)}),
     ],
 )
 def test_a_number_that_no_column_takes_is_refused(
@@ -62,6 +67,25 @@ def test_a_number_that_no_column_takes_is_refused(
 ) -> None:
     with pytest.raises(LimitError, match=f"a number in {kind.__name__} is out of range"):
         check(replace(first(kind), **changes))
+
+
+def test_every_number_that_is_let_in_fits_its_column() -> None:
+    n_let_in = 0
+    for kind in {type(event) for event in script()}:
+        event = first(kind)
+        for name in kind.__struct_fields__:
+            value = getattr(event, name)
+            many = value if isinstance(value, tuple) else (value,)
+            if isinstance(value, bool) or not any(isinstance(each, int) for each in many):
+                continue
+            for largest in (2**63 - 1, 2**31 - 1):
+                told = (largest,) * len(value) if isinstance(value, tuple) else largest
+                changed = replace(event, **{name: told})
+                with suppress(LimitError):
+                    check(changed)
+                    SessionModel().consume([changed])
+                    n_let_in += 1
+    assert n_let_in > 50
 
 
 @pytest.mark.parametrize(
