@@ -1,7 +1,7 @@
 """StoredSource: an event source that reads a session file."""
 
 from collections.abc import Collection, Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 
 from engine.wire.events import EndReason, Event, EventBase, SessionEnded
@@ -91,7 +91,8 @@ class StoredSource:
                 last = events[-1]
                 yield events
         if without:
-            last = file.last_event()
+            with suppress(SessionFileError):  # of a kind nobody wants: its damage is no matter
+                last = file.last_event()
         if isinstance(last, SessionEnded):
             return
         self.has_farewell = False
