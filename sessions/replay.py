@@ -1,7 +1,7 @@
 """StoredSource: an event source that reads a session file."""
 
 from collections.abc import Collection, Generator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 
 from engine.wire.events import EndReason, Event, EventBase, SessionEnded
@@ -91,8 +91,7 @@ class StoredSource:
                 last = events[-1]
                 yield events
         if without:
-            with suppress(SessionFileError):  # of a kind nobody wants: its damage is no matter
-                last = file.last_event()
+            last = file.last_event()
         if isinstance(last, SessionEnded):
             return
         self.has_farewell = False

@@ -1,7 +1,6 @@
 """A stored session is the stream that was recorded, made whole where it was cut off."""
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -133,16 +132,3 @@ def test_kinds_that_nobody_wants_are_not_read(tmp_path: Path, end: bool) -> None
         assert (replayed[-1].ordinal, replayed[-1].t_ns) == (len(events), events[-1].t_ns)
         replayed.pop()
     assert replayed == [event for event in events if type(event) not in ignored]
-
-
-def test_damage_in_what_nobody_wants_is_no_matter(tmp_path: Path) -> None:
-    events = script(end=False)[:-2]
-    assert isinstance(events[-1], KvAdvanced)
-    path = record(tmp_path / "x.specscope", events)
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("UPDATE events SET payload = '{' WHERE kind = 'KvAdvanced'")
-    source = StoredSource(SessionFile.open(path), without=(KvAdvanced,))
-    *given, farewell = source.poll(10_000)
-    source.close()
-    assert given == [event for event in events if not isinstance(event, KvAdvanced)]
-    assert isinstance(farewell, SessionEnded)
