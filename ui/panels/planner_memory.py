@@ -34,6 +34,7 @@ from engine.theory.workload import Workload, to_gib
 from ui.look import Look
 from ui.panels.planner_fields import bits_field, count_field, models_field
 from ui.panels.planner_source import FormSource
+from ui.plain_text import plain_label
 from ui.plots.part_bars import Part, PartBar, PartBars
 from ui.theme import CAPTION, Theme, interface_font, mixed
 
@@ -161,7 +162,7 @@ class MemoryForm(QWidget):
         self._is_filling = False
         self.plan: MemoryPlan | None = None
         self._make_fields()
-        self.problem, self.words, self.parts = QLabel(), QLabel(), QLabel()
+        self.problem, self.words, self.parts = plain_label(), QLabel(), QLabel()
         self.parts.setFont(interface_font(CAPTION))
         self.parts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.parts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -28,6 +28,7 @@ from ui.look import Look
 from ui.number_fields import whole_field
 from ui.panels.planner_fields import number_field
 from ui.panels.planner_source import FormSource
+from ui.plain_text import plain_label
 from ui.plots.curve import CurvePlot, Mark
 from ui.theme import CAPTION, Theme, interface_font
 
@@ -169,7 +170,7 @@ class SpeedupForm(QWidget):
         self.v.textChanged.connect(self._typed)
         self.source = FormSource()
         self.source.taken.connect(self._fill)
-        self.problem, self.words = QLabel(), QLabel()
+        self.problem, self.words = plain_label(), QLabel()
         for label in (self.problem, self.words):
             label.setWordWrap(True)
 

@@ -1,6 +1,7 @@
 """The memory form: published figures, what is refused, loaded models."""
 
 import pytest
+from PySide6.QtCore import Qt
 
 from engine.theory.shape_source import NamedShape, resolve_shape
 from engine.theory.workload import to_gib
@@ -95,3 +96,9 @@ def test_both_themes(form: MemoryForm) -> None:
     form._look.choose("light")
     form.restyle()
     assert form.plot.shown[0].parts[0].colour == form._look.theme.verify
+
+
+def test_a_model_of_any_name_is_named_letter_by_letter(form: MemoryForm) -> None:
+    form.target.setCurrentText("<b>x</b>")
+    assert "No model '<b>x</b>'" in form.problem.text()
+    assert form.problem.textFormat() == Qt.TextFormat.PlainText

@@ -1,6 +1,7 @@
 """The speed-up form: published figures, what is refused, presets."""
 
 import pytest
+from PySide6.QtCore import Qt
 
 from ui.look import Look
 from ui.panels.planner_speedup import SpeedupForm, SpeedupInputs, finding, planned, summary, table
@@ -51,6 +52,7 @@ def test_what_makes_no_plan_is_a_sentence(form: SpeedupForm) -> None:
     assert form.plan is None
     assert form.problem.isVisible()
     assert "number or a list" in form.problem.text()
+    assert form.problem.textFormat() == Qt.TextFormat.PlainText  # it repeats what is typed
     assert not form.words.isVisible()
     form.v.setText("1,1.1")  # gamma 4 needs five widths
     assert "gamma 4 needs 5" in form.problem.text()
