@@ -205,11 +205,15 @@ class FrameClock(QObject):
         return _Seen(view, id(moment.baseline), lengths)
 
     def _show(self, panel: Panel, digested: Digested) -> None:
-        """An error of one panel is that panel's: the others go on."""
-        if digested.error is None:
-            panel.show_digest(digested.digest)
-            return
+        """An error of one panel, also in drawing, is that panel's: the others go on."""
         error = digested.error
+        if error is None:
+            try:
+                panel.show_digest(digested.digest)
+            except Exception as failure:
+                error = failure
+        if error is None:
+            return
         panel.show_digest(Empty(f"This panel failed: {type(error).__name__}: {error}"))
         if self.raises:
             raise error

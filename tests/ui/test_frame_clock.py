@@ -43,6 +43,13 @@ class Broken(Steps):
         raise ValueError("a fault of the panel")
 
 
+class Undrawable(Steps):
+    key = "undrawable"
+
+    def draw(self, digest: Any) -> None:
+        raise ValueError("a fault of the panel")
+
+
 class Scene:
     """Panels over a session that is taken in by hand."""
 
@@ -178,20 +185,27 @@ def test_a_click_is_answered_at_once_by_slow_text_too(parts: tuple[ViewState, Lo
     assert len(panel.drawn) == 2
 
 
-def test_a_broken_panel_says_so_and_the_others_go_on(parts: tuple[ViewState, Look]) -> None:
+@pytest.mark.parametrize("kind", [Broken, Undrawable])
+def test_a_broken_panel_says_so_and_the_others_go_on(
+    parts: tuple[ViewState, Look], kind: type[Steps]
+) -> None:
     state, look = parts
-    broken, panel = Broken(state, look), Steps(state, look)
+    broken, panel = kind(state, look), Steps(state, look)
     scene = Scene(broken, panel)
     scene.show()
     clock_of(scene, state).tick()
+    assert scene.n_painted == 1
     assert panel.drawn == [0]
     assert broken.is_empty
     assert "a fault of the panel" in broken.digested.reason
 
 
-def test_errors_are_raised_where_they_are_wanted(parts: tuple[ViewState, Look]) -> None:
+@pytest.mark.parametrize("kind", [Broken, Undrawable])
+def test_errors_are_raised_where_they_are_wanted(
+    parts: tuple[ViewState, Look], kind: type[Steps]
+) -> None:
     state, look = parts
-    scene = Scene(Broken(state, look))
+    scene = Scene(kind(state, look))
     scene.show()
     clock = clock_of(scene, state)
     clock.raises = True
