@@ -8,7 +8,7 @@ from pathlib import Path
 
 _NAME = "specscope"
 """Of the entry and of the icon; the window says it, too, so that the desktop knows it as both's."""
-_SPECIAL = frozenset("\"'\\><~|&;$*?#()` \t\n")
+_SPECIAL = frozenset("\"'\\><~|&;$*?#()` ")
 """What makes a quoted argument of one, by the desktop entry specification."""
 
 
@@ -19,9 +19,13 @@ def data_home() -> Path:
 
 
 def install_desktop_entry(folder: Path) -> Path:
-    """Write the entry and the icon under ``folder``; returns the entry's path. OSError where that
-    cannot be written."""
+    """Write the entry and the icon under ``folder``; returns the entry's path.
+
+    Raises:
+        OSError: they cannot be written, or the program lies where no entry can point to.
+    """
     resources = importlib.resources.files("resources")
+    command = " ".join(map(_quoted, _command()))
     entry = folder / "applications" / f"{_NAME}.desktop"
     picture = folder / "icons" / "hicolor" / "scalable" / "apps" / f"{_NAME}.svg"
     for path in (entry, picture):
@@ -29,7 +33,7 @@ def install_desktop_entry(folder: Path) -> Path:
     picture.write_bytes((resources / "icons" / f"{_NAME}.svg").read_bytes())
     text = (resources / f"{_NAME}.desktop").read_text(encoding="utf-8")
     entry.write_text(
-        text.replace(f"Exec={_NAME} ", f"Exec={' '.join(map(_quoted, _command()))} "),
+        text.replace(f"Exec={_NAME} ", f"Exec={command} "),
         encoding="utf-8",
     )
     return entry
@@ -42,6 +46,8 @@ def _command() -> list[str]:
 
 
 def _quoted(argument: str) -> str:
+    if not argument.isprintable():  # a line break, or bytes that are no text
+        raise OSError(f"{argument!r} cannot stand in a desktop entry")
     argument = argument.replace("%", "%%")
     if not _SPECIAL & set(argument):
         return argument

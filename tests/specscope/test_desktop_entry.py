@@ -47,6 +47,16 @@ def test_the_program_is_named_by_its_path(
     assert entry_of(install_desktop_entry(tmp_path))["exec"] == told
 
 
+@pytest.mark.parametrize("program", ["/a\nExec=b/specscope", "/\udcff/specscope"])
+def test_a_path_that_no_entry_can_name_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    monkeypatch.setattr(desktop_entry.shutil, "which", lambda *_, **__: program)
+    with pytest.raises(OSError, match="desktop entry"):
+        install_desktop_entry(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_without_its_script_it_is_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desktop_entry.shutil, "which", lambda *_, **__: None)
     monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
