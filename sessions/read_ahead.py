@@ -44,7 +44,7 @@ def _batches_beside(
         return
     assert process.stdout is not None
     try:
-        # The pipe holds less than a batch: the process is never more than two ahead.
+        # The pipe holds a few batches at most: the process is never further ahead.
         while packet := read_packet(process.stdout):
             yield unpack_events(packet)
     finally:

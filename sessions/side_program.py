@@ -10,6 +10,9 @@ from engine.wire.program import engine_command, engine_environment
 _LENGTH = struct.Struct("<q")
 """Bytes of the packet that follows."""
 
+_PIPE_BYTES = 1 << 20
+"""Where a pipe can be so large: a program goes on while nobody reads."""
+
 
 def start_program(program: str, *arguments: str) -> "subprocess.Popen[bytes]":
     """``python -m program``, to be killed by whoever starts it; without a reader it ends at its
@@ -18,6 +21,7 @@ def start_program(program: str, *arguments: str) -> "subprocess.Popen[bytes]":
         engine_command(program, *arguments),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
+        pipesize=_PIPE_BYTES,
         stderr=subprocess.DEVNULL,
         env=engine_environment(),
     )

@@ -39,6 +39,7 @@ N_DRAFT_TOKENS = 1_000_000
 N_RANGES = 1_000_000
 _N_RECORDED_TOKENS = 60_000  # drafted; their events are made before they are recorded
 _BATCH = 5000
+_POLL_LIMIT = 1000  # as the command that exports
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ def _export(path: Path, folder: Path, kind: str, n_ranges: int) -> Figure:
 def _up_to(source: StoredSource, n_ranges: int) -> Iterator[Event]:
     """Events until so many ranges were told."""
     n_told = 0
-    while n_told < n_ranges and (events := source.poll(_BATCH)):
+    while n_told < n_ranges and (events := source.poll(_POLL_LIMIT)):
         told = [len(event.names) if isinstance(event, SpansMeasured) else 0 for event in events]
         if n_told + sum(told) > n_ranges:
             last = bisect_left(list(accumulate(told)), n_ranges - n_told)
