@@ -1,17 +1,19 @@
 """Ranges and kernels of a Chrome trace, each on its lane, and the arrows between them."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from engine.wire.events import Role, SpansMeasured
 from sessions.export.chrome_trace_tokens import TraceTokens
 from sessions.export.kernels import Kernel
 from sessions.export.ranges import NO_STEP, HostRange
-from sessions.export.trace_file import Lanes, TraceFile, as_json
+from sessions.export.trace_file import Lanes, TraceFile, all_microseconds, as_json
 
 ENGINE_LANE = "engine"
 LANES: dict[Role | None, str] = {None: ENGINE_LANE, Role.DRAFT: "draft", Role.TARGET: "target"}
 
+_ARROW = "draft to verify"
 _NUMBERS = ("gpu_ns", "n_flops", "n_bytes", "sequence_id")
 _MOST_KNOWN = 1000
 _NO_NUMBERS = (None,) * len(_NUMBERS)
@@ -22,8 +24,8 @@ assert HostRange._fields[_FIRST_NUMBER:][: len(_NUMBERS)] == _NUMBERS
 class _Step(NamedTuple):
     """What steps of the same ranges have in common; ranges by their place in the step."""
 
-    heads: list[str]
-    tids: list[int]
+    roles: tuple[Role | None, ...]
+    template: str  # of TraceFile
     places: dict[str, list[int]]  # lane -> the ranges on it
     with_tokens: list[int]
     arrows: list[tuple[int, int]]  # from a draft to a verify
@@ -37,7 +39,7 @@ class TraceRanges:
         self._lanes = lanes
         self._tokens = tokens
         self._n_flows = 0
-        self._steps: dict[tuple[tuple[str, ...], tuple[Role | None, ...]], _Step] = {}
+        self._steps: dict[tuple[str, ...], _Step] = {}  # by the names of the ranges
         self.n_incomplete = 0
 
     def add_step(self, event: SpansMeasured, ends: Sequence[int] | None) -> bool:
@@ -49,17 +51,24 @@ class TraceRanges:
         """
         if not ends or event.step == NO_STEP:
             return False
-        step = self._steps.get((event.names, event.roles)) or self._same(event)
+        step = self._steps.get(event.names)
+        if step is None or step.roles != event.roles:  # asked thus: enums take long to hash
+            step = self._same(event)
         if not self._lanes.place_all(step.places, event.start_ns, ends):
             return False
         args = _step_arguments(event)
         for place in step.with_tokens:
             if sequences := self._tokens.take(event.names[place], event.step):
                 args[place] = f'{args[place][:-1]},"sequences":{sequences}}}'
-        self._file.complete_all(step.heads, event.start_ns, event.host_ns, args)
+        starts = all_microseconds(event.start_ns)
+        values = chain.from_iterable(
+            zip(starts, all_microseconds(event.host_ns), args, strict=True)
+        )
+        arrows: list[object] = []
         for draft, verify in step.arrows:
-            source = (step.tids[draft], event.start_ns[draft])
-            self._arrow(source, (step.tids[verify], event.start_ns[verify]))
+            self._n_flows += 1
+            arrows += (self._n_flows, starts[draft], self._n_flows, starts[verify])
+        self._file.add(step.template % (*values, *arrows))
         return True
 
     def add_ranges(self, ranges: Iterable[HostRange]) -> None:
@@ -87,7 +96,7 @@ class TraceRanges:
 
     def _arrow(self, source: tuple[int, int], sink: tuple[int, int]) -> None:
         self._n_flows += 1
-        self._file.flow("draft to verify", self._n_flows, source, sink)
+        self._file.flow(_ARROW, self._n_flows, source, sink)
 
     def _same(self, event: SpansMeasured) -> _Step:
         names = event.names
@@ -106,11 +115,14 @@ class TraceRanges:
             elif name == "verify" and draft is not None:
                 arrows.append((draft, place))
                 draft = None
-        heads = [self._file.head(n, "host", tid) for n, tid in zip(names, tids, strict=True)]
+        template = self._file.step_template(
+            [(name, "host", tid) for name, tid in zip(names, tids, strict=True)],
+            [(_ARROW, tids[source], tids[sink]) for source, sink in arrows],
+        )
         if len(self._steps) == _MOST_KNOWN:
             self._steps.clear()
-        step = _Step(heads, tids, places, list(with_tokens.values()), arrows)
-        self._steps[names, event.roles] = step
+        step = _Step(event.roles, template, places, list(with_tokens.values()), arrows)
+        self._steps[names] = step
         return step
 
     def _arguments(self, told: HostRange) -> str:

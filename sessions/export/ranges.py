@@ -224,6 +224,18 @@ class Nesting:
         return following
 
 
+def do_nest(starts_ns: Iterable[int], ends_ns: Iterable[int]) -> bool:
+    """Whether ranges whose starts increase lie inside or beside each other."""
+    open_ends: list[int] = []
+    for start_ns, end_ns in zip(starts_ns, ends_ns, strict=True):
+        while open_ends and open_ends[-1] <= start_ns:
+            open_ends.pop()
+        if open_ends and open_ends[-1] < end_ns:
+            return False
+        open_ends.append(end_ns)
+    return True
+
+
 def cut(ranges: list[HostRange], *, per_step: bool) -> Iterable[HostRange]:
     """Without what comes once a token, if so wished."""
     return [r for r in ranges if r.name != "draft_forward"] if per_step else ranges

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sessions.export.ranges import Nesting
+from sessions.export.ranges import Nesting, do_nest
 
 BUFFER_BYTES = 1 << 20
 
@@ -20,6 +20,11 @@ _encode = msgspec.json.Encoder().encode  # NaN and infinity would become null
 def microseconds(ns: int) -> str:
     """``ns`` as a JSON number of microseconds, exactly: 300 is ``0.300``."""
     return f"{ns // 1000}.{ns % 1000:03d}" if ns >= 0 else f"-{microseconds(-ns)}"
+
+
+def all_microseconds(all_ns: Iterable[int]) -> list[str]:
+    """``microseconds`` of many, none of them negative: cutting text is quicker than dividing."""
+    return [f"{digits[:-3]}.{digits[-3:]}" for digits in [str(ns).zfill(4) for ns in all_ns]]
 
 
 class TraceFile:
@@ -46,35 +51,31 @@ class TraceFile:
         self, name: str, category: str, tid: int, start_ns: int, end_ns: int, args: str
     ) -> None:
         """``args`` is an object in JSON."""
-        head = self.head(name, category, tid)
+        head = self._head(name, category, tid)
         self._add(
             f'{head}{microseconds(start_ns)},"dur":{microseconds(end_ns - start_ns)},'
             f'"args":{args}}}'
         )
 
-    def complete_all(
-        self,
-        heads: Iterable[str],
-        starts_ns: Iterable[int],
-        lengths_ns: Iterable[int],
-        args: Iterable[str],
-    ) -> None:
-        """``complete`` of many, none of whose times is negative; ``head`` gives their heads."""
-        told = [
-            f'{head}{start // 1000}.{start % 1000:03d},"dur":{length // 1000}.{length % 1000:03d},'
-            f'"args":{arg}}}'
-            for head, start, length, arg in zip(heads, starts_ns, lengths_ns, args, strict=True)
-        ]
-        self._add(_SEPARATOR.join(told))
+    def step_template(
+        self, ranges: Sequence[tuple[str, str, int]], arrows: Sequence[tuple[str, int, int]]
+    ) -> str:
+        """What ``complete`` and ``flow`` write of steps of the same ranges, to be filled by ``%``:
+        of each range the start, the length and the arguments, then of each arrow its number and
+        the start of its source, its number and the start of its sink.
 
-    def head(self, name: str, category: str, tid: int) -> str:
-        """A range's text up to its start: the same for thousands."""
-        known = self._heads.get((name, category, tid))
-        if known is None:
-            known = self._heads[name, category, tid] = (
-                f'{{"ph":"X","name":{as_json(name)},"cat":"{category}",{self._at(tid)},"ts":'
-            )
-        return known
+        Args:
+            ranges: name, category and lane of each.
+            arrows: name of each, and the lanes of both ends.
+        """
+        events = [
+            f'{self._head(*each).replace("%", "%%")}%s,"dur":%s,"args":%s}}' for each in ranges
+        ]
+        return _SEPARATOR.join([*events, *(self._arrow(*each) for each in arrows)])
+
+    def add(self, events: str) -> None:
+        """Events that are written out already, by a template."""
+        self._add(events)
 
     def instant(self, name: str, category: str, tid: int, t_ns: int, args: Any) -> None:
         self._add(
@@ -90,9 +91,9 @@ class TraceFile:
 
     def flow(self, name: str, number: int, source: tuple[int, int], sink: tuple[int, int]) -> None:
         """An arrow between two ranges, each given as the lane and a time within."""
-        common = f'"name":{_quoted(name)},"cat":"flow","id":{number}'
-        for kind, (tid, t_ns) in (('"s"', source), ('"f","bp":"e"', sink)):
-            self._add(f'{{"ph":{kind},{common},{self._at(tid)},"ts":{microseconds(t_ns)}}}')
+        (tid, t_ns), (sink_tid, sink_ns) = source, sink
+        values = (number, microseconds(t_ns), number, microseconds(sink_ns))
+        self._add(self._arrow(name, tid, sink_tid) % values)
 
     def finish(self, about: dict[str, Any]) -> None:
         """Close the object; ``about`` is what the file says of the session."""
@@ -106,6 +107,23 @@ class TraceFile:
             self._file.close()
         finally:
             self._raw.close()
+
+    def _head(self, name: str, category: str, tid: int) -> str:
+        """A range's text up to its start: the same for thousands."""
+        known = self._heads.get((name, category, tid))
+        if known is None:
+            known = self._heads[name, category, tid] = (
+                f'{{"ph":"X","name":{as_json(name)},"cat":"{category}",{self._at(tid)},"ts":'
+            )
+        return known
+
+    def _arrow(self, name: str, source_tid: int, sink_tid: int) -> str:
+        """Both ends of an arrow; its number and a time are to be filled in, twice."""
+        common = f'"name":{_quoted(name).replace("%", "%%")},"cat":"flow","id":%s'
+        return _SEPARATOR.join(
+            f'{{"ph":{kind},{common},{self._at(tid)},"ts":%s}}'
+            for kind, tid in (('"s"', source_tid), ('"f","bp":"e"', sink_tid))
+        )
 
     def _at(self, tid: int) -> str:
         return f'"pid":{self.process_id},"tid":{tid}'
@@ -124,6 +142,10 @@ class TraceFile:
         self._n_buffered = 0
 
 
+_Bounds = tuple[Mapping[str, Sequence[int]], Sequence[int], Sequence[int]]
+"""Of a step: lane -> its ranges, the starts of all ranges, and their ends."""
+
+
 class Lanes:
     """The lanes of a trace: named threads on which ranges nest or are apart.
 
@@ -134,6 +156,8 @@ class Lanes:
         self._file = file
         self._lanes: dict[str, list[tuple[int, Nesting]]] = {}
         self._n_lanes = 0
+        self._last_end_ns = -1  # of all ranges on all lanes
+        self._unplaced: dict[str, _Bounds] = {}  # lane -> the newest step that is on it
 
     def tid(self, name: str) -> int:
         """The first lane of that name."""
@@ -143,7 +167,8 @@ class Lanes:
 
     def place(self, name: str, start_ns: int, end_ns: int) -> int:
         """The first lane of that name on which the range fits, which it then takes."""
-        for tid, nesting in self._lanes.get(name, ()):
+        self._last_end_ns = max(self._last_end_ns, end_ns)
+        for tid, nesting in self._placed(name):
             if nesting.fits(start_ns, end_ns):
                 return tid
         tid, nesting = self._open(name)
@@ -158,18 +183,37 @@ class Lanes:
 
         Args:
             places: by name of the lane, which of the ranges are for it.
+            starts_ns: increasing.
         """
+        is_next = starts_ns[0] > self._last_end_ns and places.keys() <= self._lanes.keys()
+        if is_next and do_nest(starts_ns, ends_ns):
+            # What nests as a whole nests on each lane: what is there is seen when it matters.
+            self._unplaced.update(dict.fromkeys(places, (places, starts_ns, ends_ns)))
+            self._last_end_ns = max(ends_ns)
+            return True
         following = []
         for name, indexes in places.items():
-            lanes = self._lanes.get(name)
+            lanes = self._placed(name)
             bounds = [(starts_ns[index], ends_ns[index]) for index in indexes]
             nesting = lanes[0][1].with_all(bounds) if lanes else None
-            if lanes is None or nesting is None:
+            if not lanes or nesting is None:
                 return False
             following.append((lanes, (lanes[0][0], nesting)))
         for lanes, first in following:
             lanes[0] = first
+        self._last_end_ns = max(self._last_end_ns, *ends_ns)
         return True
+
+    def _placed(self, name: str) -> list[tuple[int, Nesting]]:
+        """The lanes of that name, if any, as they are by now."""
+        lanes = self._lanes.get(name, [])
+        if name in self._unplaced:
+            places, starts_ns, ends_ns = self._unplaced.pop(name)
+            bounds = [(starts_ns[index], ends_ns[index]) for index in places[name]]
+            nesting = Nesting().with_all(bounds)  # all others on that lane ended before
+            assert nesting is not None
+            lanes[0] = (lanes[0][0], nesting)
+        return lanes
 
     def _open(self, name: str) -> tuple[int, Nesting]:
         lanes = self._lanes.setdefault(name, [])

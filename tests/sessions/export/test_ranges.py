@@ -1,5 +1,7 @@
 """Events become ranges; ranges that do not nest are found."""
 
+from itertools import accumulate
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,7 @@ from engine.wire.events import (
     SpansMeasured,
     StepCommitted,
 )
-from sessions.export.ranges import HostRange, Nesting, RangeReader, cut
+from sessions.export.ranges import HostRange, Nesting, RangeReader, cut, do_nest
 from tests.support.event_script import EventScript
 from tests.support.export_streams import (
     cancelled_inside_verify,
@@ -208,3 +210,11 @@ def test_measured_steps_are_plain() -> None:
         assert reader.read(event) == again.read(event)
     assert reader.close() == again.close()
     assert n_plain
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 20))))
+def test_ranges_nest_where_a_lane_would_take_them(pairs: list[tuple[int, int]]) -> None:
+    starts = list(accumulate(gap for gap, _ in pairs))
+    ends = [start + length for start, (_, length) in zip(starts, pairs, strict=True)]
+    lane = Nesting()
+    assert do_nest(starts, ends) == all(map(lane.fits, starts, ends))
