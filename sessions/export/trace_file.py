@@ -10,7 +10,8 @@ import msgspec
 
 from sessions.export.ranges import Nesting, do_nest
 
-BUFFER_BYTES = 1 << 20
+BUFFER_BYTES = 1 << 16
+"""Larger texts take their memory from the system, and give it back, each time anew."""
 
 _SEPARATOR = ",\n"
 
