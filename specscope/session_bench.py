@@ -32,6 +32,7 @@ from sessions.replay import StoredSource
 from sessions.session_file import SessionFile
 from sessions.synthetic import synthetic_events
 from specscope.headless import run_sessions
+from specscope.opened import collector_at_rest
 from specscope.prompts import Prompt
 from specscope.readers import RunReaders
 
@@ -219,7 +220,8 @@ def _export(path: Path, folder: Path, kind: str, n_ranges: int) -> Figure:
     exporter = EXPORTERS[kind]
     source = StoredSource(SessionFile.open(path), without=exporter.ignores)
     start = time.perf_counter()
-    exporter.write(_up_to(source, n_ranges), folder / f"long{exporter.extension}")
+    with collector_at_rest():
+        exporter.write(_up_to(source, n_ranges), folder / f"long{exporter.extension}")
     elapsed_s = time.perf_counter() - start
     source.close()
     return Figure(

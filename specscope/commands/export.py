@@ -18,6 +18,7 @@ from sessions.export.trace_size import TraceCounts
 from sessions.library import Library
 from sessions.replay import StoredSource
 from sessions.session_errors import SessionFileError
+from specscope.opened import collector_at_rest
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -70,7 +71,7 @@ def export(
             if estimate:
                 click.echo(_estimated(events, options, is_gzipped=out.suffix == ".gz"))
                 return
-            with _progress() as on_progress:
+            with _progress() as on_progress, collector_at_rest():
                 exporter.write(events, out, options=options, on_progress=on_progress)
     except (ExportError, SessionFileError) as error:
         click.echo(f"Error: {error}", err=True)

@@ -1,10 +1,17 @@
 """Stored sessions by name and by path, and the sentence for what is none."""
 
+import gc
 from pathlib import Path
 
 import pytest
 
-from specscope.opened import BadSession, session_errors, stored_events, stored_snapshot
+from specscope.opened import (
+    BadSession,
+    collector_at_rest,
+    session_errors,
+    stored_events,
+    stored_snapshot,
+)
 from tests.specscope.stored import record
 
 
@@ -29,3 +36,10 @@ def test_what_is_no_session_is_a_sentence(data_folder: Path) -> None:
 def test_other_errors_pass() -> None:
     with pytest.raises(ZeroDivisionError), session_errors():
         raise ZeroDivisionError
+
+
+def test_the_collector_works_again_whatever_happens() -> None:
+    with pytest.raises(ZeroDivisionError), collector_at_rest():
+        assert not gc.isenabled()
+        raise ZeroDivisionError
+    assert gc.isenabled()
