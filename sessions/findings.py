@@ -59,6 +59,7 @@ class _Evidence:
     predicted: PredictedSpeedup | None
     what_if: GammaWhatIf | None
     doubt: Doubt | None
+    has_baseline: bool
 
     @property
     def has_acceptance(self) -> bool:
@@ -100,13 +101,14 @@ def find(
         predicted_speedup(snapshot, selection),
         gamma_what_if(snapshot, selection),
         calibration_doubt(snapshot, selection),
+        baseline is not None,
     )
     rules = _RULES
     if evidence.doubt is not None:  # no advice from costs that do not describe the decoding
         rules = tuple(rule for rule in _RULES if rule not in _FROM_COSTS)
     found = [finding for rule in rules for finding in rule(evidence)]
-    if any(finding.key == "other_gamma" for finding in found):  # which says so itself
-        found = [finding for finding in found if finding.key != "draft_share_high"]
+    if any(finding.key == "other_gamma" for finding in found):  # which says it better
+        found = [finding for finding in found if finding.key not in _LESS_THAN_GAMMA]
     if baseline is not None and selection.is_everything:
         found += _against(snapshot, baseline)
     order = list(reversed(Severity))
@@ -253,7 +255,8 @@ def _doubt(evidence: _Evidence) -> Iterator[Finding]:
         yield Finding(
             "timing_doubtful",
             Severity.WARNING,
-            evidence.doubt.sentence,
+            evidence.doubt.sentence
+            + ("" if evidence.has_baseline else " A baseline beside it measures instead."),
             {"drift": evidence.doubt.drift},
         )
 
@@ -268,6 +271,7 @@ _RULES: tuple[Callable[[_Evidence], Iterator[Finding]], ...] = (
     _doubt,
 )
 _FROM_COSTS = (_gamma, _verify_width)
+_LESS_THAN_GAMMA = ("draft_share_high", "acceptance_high")
 
 
 def _against(snapshot: Snapshot, baseline: Snapshot) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ from sessions.snapshot import Snapshot
 from ui.icons import icon
 from ui.look import Look
 from ui.moment import Moment
+from ui.open_session import OpenSession
 from ui.session_controller import SessionController
 from ui.view_state import ViewState
 
@@ -143,10 +144,10 @@ class TransportBar(QWidget):
         playhead = self._controller.playhead
         if playhead is None:
             return
-        if playhead.mode is Mode.PLAYING:
+        shown = self._controller.shown
+        if shown is not None and _is_moving(shown):
             playhead.pause()
             return
-        shown = self._controller.shown
         if shown is not None and not shown.is_live and playhead.t_ns >= shown.end_ns:
             playhead.scrub(shown.begin_ns)  # at the end of a recording: once more
         playhead.play(speed=self.speed.currentData())
@@ -240,7 +241,7 @@ class TransportBar(QWidget):
         self._set_icon("bookmark", "bookmark-set" if is_marked else "bookmark")
         mode = shown.playhead.mode
         self.follow.setChecked(mode is Mode.FOLLOWING)
-        self._set_icon("play", "pause" if mode is Mode.PLAYING else "play")
+        self._set_icon("play", "pause" if _is_moving(shown) else "play")
         if is_told:
             self._say_numbers(moment)
 
@@ -312,6 +313,12 @@ class TransportBar(QWidget):
             return
         shown.playhead.scrub(t_ns)
         self._state.select_step(None)
+
+
+def _is_moving(shown: OpenSession) -> bool:
+    """Whether the picture changes by itself: it plays, or follows what still comes."""
+    mode = shown.playhead.mode
+    return mode is Mode.PLAYING or (mode is Mode.FOLLOWING and shown.is_live)
 
 
 def _worst_moment(newest: Snapshot, _t_ns: int) -> int | None:

@@ -101,7 +101,7 @@ class WaterfallPanel(Panel):
                     "alone. Choose a baseline session."
                 )
             if doubt := calibration_doubt(snapshot, selection):
-                return Empty(doubt.sentence)
+                return Empty(f"{doubt.sentence} Choose a baseline session.")
         found = waterfall(snapshot, moment.baseline, selection)
         if found is None:
             return Empty("The steps, or the baseline's, were not measured.")

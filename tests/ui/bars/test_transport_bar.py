@@ -110,6 +110,17 @@ def test_playing_from_the_end_begins_anew(bar: Bar) -> None:
     assert bar.session.playhead.t_ns == bar.session.begin_ns
 
 
+def test_one_press_holds_a_live_picture(bar: Bar) -> None:
+    bar.session.is_live = True
+    bar.bar.go_last()
+    bar.tick()
+    bar.bar.toggle_play()
+    assert bar.session.playhead.mode is Mode.PAUSED
+    assert bar.session.playhead.t_ns == bar.session.end_ns
+    bar.bar.toggle_play()
+    assert bar.session.playhead.mode is Mode.PLAYING
+
+
 def test_follow_keeps_to_the_end(bar: Bar) -> None:
     bar.bar.go_first()
     bar.bar.toggle_follow()
