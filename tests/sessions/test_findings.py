@@ -58,6 +58,13 @@ def test_another_gamma_that_is_faster_is_named() -> None:
     assert "extrapolation" in finding.sentence
 
 
+def test_a_gamma_that_is_advised_is_not_hinted_at_besides() -> None:
+    events = drafted(iid_lengths(0.97, 2, 300), 2, draft_ns=50, target_ns=[1000] * 17)
+    findings = found(events)
+    assert "other_gamma" in findings
+    assert "acceptance_high" not in findings
+
+
 def test_the_best_gamma_is_not_advised_against() -> None:
     events = drafted(iid_lengths(0.8, 8, 300), 8, draft_ns=50, target_ns=[1000] * 17)
     assert "other_gamma" not in found(events)
