@@ -7,6 +7,8 @@ from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 
+import msgspec
+
 from sessions.column_pieces import read_piece
 from sessions.model import ColumnPiece
 from sessions.side_program import read_packet, start_program
@@ -42,9 +44,9 @@ class FoldProcesses:
                 thread = Thread(
                     target=self._drain, args=(process, queue), name=f"fold-{share}", daemon=True
                 )
-                self._threads.append(thread)
                 thread.start()
-        except OSError:  # no more processes are to be had
+                self._threads.append(thread)
+        except (OSError, RuntimeError):  # no more processes, or threads, are to be had
             self.close()
 
     @property
@@ -60,9 +62,13 @@ class FoldProcesses:
             except Empty:
                 return None
             self._n_given += 1
+            try:
+                piece = read_piece(packed) if packed else None
+            except msgspec.MsgspecError:  # something else wrote to its output
+                packed = b""
             if not packed:
                 self.close()
-            elif piece := read_piece(packed):
+            elif piece is not None:
                 return piece
         return None
 

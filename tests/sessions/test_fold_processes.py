@@ -3,9 +3,11 @@
 import time
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
+from sessions import fold_processes
 from sessions.fold_processes import FoldProcesses
 from sessions.fold_program import PIECE_ORDINALS
 from sessions.model import SessionModel
@@ -62,3 +64,10 @@ def test_one_that_dies_ends_the_pieces(path: Path) -> None:
 
 def test_a_file_that_is_not_there_has_no_pieces(tmp_path: Path) -> None:
     assert all_of(FoldProcesses(tmp_path / "x.specscope", 10)).n_events == 0
+
+
+def test_what_is_no_piece_ends_the_pieces(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fold_processes, "read_piece", lambda _: msgspec.msgpack.decode(b"\xc1"))
+    n_before = n_children()
+    assert all_of(FoldProcesses(path, EVENTS[-1].ordinal, n_processes=1)).n_events == 0
+    assert n_children() == n_before
