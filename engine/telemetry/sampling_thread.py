@@ -1,11 +1,12 @@
 """SamplingThread: a thread that samples from start to stop; what it samples is a subclass's."""
 
 import threading
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
 
-class SamplingThread:
+class SamplingThread(ABC):
     """A subclass's ``_run`` samples until ``_stopping`` is set."""
 
     def __init__(self, name: str) -> None:
@@ -40,5 +41,5 @@ class SamplingThread:
     ) -> None:
         self.stop()
 
-    def _run(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _run(self) -> None: ...
