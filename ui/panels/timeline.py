@@ -153,7 +153,8 @@ class TimelinePanel(Panel):
             self.raster.set_fates(cells, captions)
 
     def _set_range(self, digest: TimelineDigest) -> None:
-        """Following, the range keeps its width as long as about so many steps fit."""
+        """Following, the range keeps its width as long as about so many steps fit, and those that
+        must be seen do."""
         window = self.state.now.window_ns
         if window is not None:
             self._width_ns = None
@@ -165,7 +166,8 @@ class TimelinePanel(Panel):
         if self._is_moved or not digest.is_following:
             return
         width = self._width_ns
-        if width is None or not _TOO_NARROW < digest.width_ns / width < _TOO_WIDE:
+        fits = width is not None and _TOO_NARROW < digest.width_ns / width < _TOO_WIDE
+        if width is None or not fits or width < digest.least_ns:
             width = self._width_ns = float(digest.width_ns)
         right = max(digest.window_ns[1], digest.extent_ns[0] + width)
         self.lanes.show_range(right - width, right)

@@ -22,6 +22,7 @@ from sessions.metrics.lanes import (
     grid_over,
     lanes_within,
     pause_lane,
+    pauses,
     rows_within,
 )
 from sessions.metrics.slots import Slots, sequence_slots
@@ -38,6 +39,8 @@ from ui.panels.base import Empty
 
 N_FOLLOWED = 18
 """Steps in the picture while it follows the newest."""
+LEAST_FOLLOWED = 6
+"""Of the newest steps, so many are in it also where the engine was paused between them."""
 NARROW_PX = 3
 """A step narrower than this is not drawn alone."""
 MAX_SEQUENCES = 4
@@ -59,6 +62,7 @@ class TimelineDigest:
     extent_ns: Interval  # all there is
     is_following: bool
     width_ns: int  # wanted while following
+    least_ns: int  # narrower would hide the steps that a resting engine was let go
     lanes: tuple[Lane, ...]
     grid: Grid  # of the lanes' columns
     pauses: Lane
@@ -100,7 +104,8 @@ def timeline_digest(
     is_later = newest.t_ns > snapshot.t_ns
     end_ns = snapshot.t_ns if is_later else extent[1]
     usual_ns = usual_step_ns(snapshot) or max(1, (extent[1] - extent[0]) // N_FOLLOWED)
-    width_ns = usual_ns * N_FOLLOWED
+    least_ns = _stepped_ns(snapshot, end_ns)
+    width_ns = max(usual_ns * N_FOLLOWED, least_ns)
     window = view.window_ns or followed_window(extent, end_ns, width_ns)
     reach = window[1] - window[0]
     # While following, the picture may be up to twice as wide as wanted: see the panel.
@@ -121,6 +126,7 @@ def timeline_digest(
         extent_ns=extent,
         is_following=view.window_ns is None,
         width_ns=width_ns,
+        least_ns=least_ns,
         lanes=lanes_within(snapshot, grid, max_bars=max_bars),
         grid=grid,
         pauses=pause_lane(snapshot, grid, max_bars=max_bars),
@@ -166,6 +172,19 @@ def followed_window(extent: Interval, end_ns: int, width_ns: int) -> Interval:
     """The newest ``width_ns``, some room behind them; from the beginning until there is so much."""
     right = max(end_ns + round(width_ns * _ROOM), extent[0] + width_ns)
     return right - width_ns, right
+
+
+def _stepped_ns(snapshot: Snapshot, end_ns: int) -> int:
+    """How far the newest steps reach back from ``end_ns`` where the engine rested between them: one
+    who lets it go step by step sees these, not the last rest alone. 0 where it did not rest."""
+    drafts, steps = snapshot.drafts, snapshot.steps
+    newest = max((int(table["step"][-1]) for table in (drafts, steps) if len(table)), default=-1)
+    bounds = step_bounds(snapshot, max(0, newest - LEAST_FOLLOWED + 1))
+    if bounds is None:
+        return 0
+    _, rest_end_ns = pauses(snapshot)
+    is_resting = bool((rest_end_ns > bounds[0]).any())
+    return round((end_ns - bounds[0]) / (1 - 2 * _ROOM)) if is_resting else 0
 
 
 def _extent(snapshot: Snapshot) -> Interval | None:

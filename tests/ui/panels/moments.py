@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from engine.wire.events import Event
+from engine.wire.events import EngineState, Event
 from sessions.snapshot import Snapshot
 from tests.sessions.played import drafted, snapshot_of
 from tests.support.event_script import EventScript
@@ -36,6 +36,19 @@ def two_kinds() -> EventScript:
         for accepted in lengths:
             script.step(sequence_id, drafted=4, accepted=accepted)
         script.finish_sequence(sequence_id)
+    return script
+
+
+def stepped_by_hand() -> EventScript:
+    """Thirty steps, then three that the engine was let go one at a time, after long rests."""
+    script = EventScript()
+    script.sequence()
+    for place in range(33):
+        if place >= 30:
+            for _ in range(300):  # each is a millisecond, and a step takes six
+                script.state(EngineState.PAUSED)
+            script.state(EngineState.RUNNING)
+        script.step(drafted=2, accepted=1)
     return script
 
 

@@ -4,11 +4,11 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
-from engine.wire.events import EngineState
+from engine.wire.events import EngineState, StepCommitted
 from tests.sessions.played import drafted, snapshot_of
 from tests.support.event_script import EventScript
 from tests.support.long_session import long_snapshot
-from tests.ui.panels.moments import in_both_themes, moment_of, plain, shown
+from tests.ui.panels.moments import in_both_themes, moment_of, plain, shown, stepped_by_hand
 from ui.look import Look
 from ui.moment import Moment
 from ui.panels.timeline import TimelinePanel
@@ -172,6 +172,18 @@ def test_pauses_and_the_playhead_are_marked(panel: TimelinePanel) -> None:
     assert panel.lanes.playhead_ns == panel.raster.playhead_ns == half.t_ns
     assert len(panel.lanes.pauses[0]) == 1
     panel.grab()
+
+
+def test_following_widens_at_once_for_steps_a_resting_engine_was_let_go(
+    panel: TimelinePanel,
+) -> None:
+    events = stepped_by_hand().events
+    commits = [i for i, event in enumerate(events) if isinstance(event, StepCommitted)]
+    for newest in commits[-2:]:  # the last is less than 1.8 times as wide as the one before
+        digest = show(panel, moment_of(events[: newest + 1]))
+        low, high = panel.lanes.range_ns
+        assert low <= digest.steps.start_ns[-6]
+        assert digest.steps.end_ns[-1] <= high
 
 
 def test_plain_decoding_has_no_raster(panel: TimelinePanel) -> None:

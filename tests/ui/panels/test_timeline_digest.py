@@ -7,9 +7,9 @@ import numpy as np
 from engine.wire.events import DraftProposed, SpansMeasured
 from sessions.metrics.fate_columns import PROPOSED
 from tests.sessions.played import drafted, snapshot_of
-from tests.support.event_script import EventScript
+from tests.support.event_script import TICK_NS, EventScript
 from tests.support.long_session import long_snapshot
-from tests.ui.panels.moments import moment_of, plain, two_kinds
+from tests.ui.panels.moments import moment_of, plain, stepped_by_hand, two_kinds
 from ui.moment import Moment, TokenRef, View
 from ui.panels.timeline_digest import TimelineDigest, followed_window, timeline_digest
 
@@ -33,6 +33,15 @@ def test_following_shows_about_eighteen_of_the_newest_steps() -> None:
     assert digest.window_ns[1] - digest.window_ns[0] == digest.width_ns
     assert digest.note.startswith("steps 23\u201339 of 40")
     assert digest.covered_ns[0] == digest.window_ns[0] - digest.width_ns
+
+
+def test_steps_that_a_resting_engine_was_let_go_stay_in_the_picture() -> None:
+    digest = digest_of(moment_of(stepped_by_hand().events))
+    low, high = digest.window_ns
+    steps = digest.steps
+    seen = steps.step[(steps.start_ns >= low) & (steps.end_ns <= high)]
+    assert seen.tolist()[-6:] == [27, 28, 29, 30, 31, 32]
+    assert digest.least_ns == digest.width_ns > 600 * TICK_NS
 
 
 def test_the_window_begins_with_the_session_and_then_slides() -> None:
