@@ -1,7 +1,8 @@
 """What this machine has, in words, found without torch: its processor, memory and GPUs."""
 
-import importlib.metadata
+import importlib.util
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import psutil
 _PATIENCE_S = 5.0
 _GIB = 2**30
 _DRIVER = Path("/proc/driver/nvidia/version")
+_CUDA = re.compile(r"^cuda\b[^=\n]*=\s*(\S+)", re.MULTILINE)
 
 
 def machine_words() -> Sequence[tuple[str, str]]:
@@ -28,9 +30,22 @@ def machine_words() -> Sequence[tuple[str, str]]:
 
 def has_gpu() -> bool:
     """Whether torch was built for GPUs and NVIDIA's driver is here; both are quick to see."""
-    is_built_for_it = "+cpu" not in importlib.metadata.version("torch")
     has_driver = shutil.which("nvidia-smi") is not None or _DRIVER.exists()
-    return is_built_for_it and has_driver
+    return has_driver and _torch_has_cuda()
+
+
+def _torch_has_cuda() -> bool:
+    """By what torch says of its build, in a file that can be read without loading it. The version's
+    ending does not tell: the package index has CPU builds for Windows without any."""
+    spec = importlib.util.find_spec("torch")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        try:
+            text = (Path(folder) / "version.py").read_text(encoding="utf-8")
+        except OSError:
+            continue
+        told = _CUDA.search(text)
+        return told is not None and told[1] != "None"
+    return False
 
 
 def _processor() -> str:

@@ -1,5 +1,6 @@
 """This machine, in words."""
 
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import psutil
@@ -33,13 +34,31 @@ def test_a_driver_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "does not answer" in dict(machine_words())["GPU"]
 
 
-@pytest.mark.parametrize(("version", "found"), [("2.13.0", True), ("2.13.0+cpu", False)])
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ("__version__ = '2.13.0+cu128'\ncuda: Optional[str] = '12.8'\nhip = None\n", True),
+        ("__version__ = '2.13.0+cpu'\ncuda: Optional[str] = None\nhip = None\n", False),
+        ("__version__ = '2.13.0'\ncuda: Optional[str] = None\nhip = None\n", False),  # Windows'
+        ("__version__ = '2.13.0'\ncuda = '13.0'\n", True),
+        ("", False),
+    ],
+)
 def test_a_gpu_needs_its_driver_and_a_torch_that_was_built_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, found: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, found: bool
 ) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda _name: version)
+    torch = ModuleSpec("torch", None, is_package=True)
+    torch.submodule_search_locations = [str(tmp_path)]
+    (tmp_path / "version.py").write_text(told)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: torch)
     monkeypatch.setattr(machine, "_DRIVER", tmp_path / "none")
     monkeypatch.setenv("PATH", "")
     assert not has_gpu()
     with_tool(tmp_path, monkeypatch, "exit 0")
     assert has_gpu() is found
+
+
+def test_this_torch_is_known_without_loading_it() -> None:
+    import torch
+
+    assert machine._torch_has_cuda() is (torch.version.cuda is not None)
