@@ -82,9 +82,11 @@ def planned(inputs: MemoryInputs, loaded: Mapping[str, NamedShape]) -> MemoryPla
     """ValueError, with a sentence, for what makes no plan."""
 
     def model(text: str) -> NamedShape:
-        return loaded[text] if text in loaded else resolve_shape(text)
+        """A model of the session may be called with blanks around; what is typed is not."""
+        return loaded[text] if text in loaded else resolve_shape(text.strip())
 
-    draft = None if inputs.draft.casefold() in {NONE, ""} else model(inputs.draft)
+    has_draft = inputs.draft in loaded or inputs.draft.strip().casefold() not in {NONE, ""}
+    draft = model(inputs.draft) if has_draft else None
     device = find_device(inputs.device)
     return memory_plan(
         model(inputs.target),
@@ -280,8 +282,8 @@ class MemoryForm(QWidget):
 
     def inputs(self) -> MemoryInputs:
         return MemoryInputs(
-            target=self.target.currentText().strip(),
-            draft=self.draft.currentText().strip(),
+            target=self.target.currentText(),
+            draft=self.draft.currentText(),
             batch=self.batch.value(),
             context=self.context.value(),
             gamma=self.gamma.value(),

@@ -35,6 +35,15 @@ def test_no_draft_and_a_loaded_model() -> None:
         planned(MemoryInputs(target="mine"), {})
 
 
+def test_blanks_belong_to_a_loaded_models_name_and_not_to_what_is_typed() -> None:
+    shape = resolve_shape("smollm2-135m").shape
+    loaded = {" mine  b ": NamedShape(" mine  b ", shape, shape.n_parameters)}
+    plan = planned(MemoryInputs(target=" mine  b ", draft=" smollm2-135m "), loaded)
+    assert plan.need.draft_weights_bytes == plan.need.target_weights_bytes > 0
+    alone = planned(MemoryInputs(target=" mine  b ", draft=" None "), loaded)
+    assert alone.need.draft_weights_bytes == 0
+
+
 @pytest.fixture
 def form(qtbot) -> MemoryForm:
     made = MemoryForm(Look("dark"))
@@ -102,3 +111,12 @@ def test_a_model_of_any_name_is_named_letter_by_letter(form: MemoryForm) -> None
     form.target.setCurrentText("<b>x</b>")
     assert "No model '<b>x</b>'" in form.problem.text()
     assert form.problem.textFormat() == Qt.TextFormat.PlainText
+
+
+def test_a_loaded_models_blanks_stay_in_the_form(form: MemoryForm) -> None:
+    shape = resolve_shape("smollm2-135m").shape
+    name = "two  blanks "
+    preset = MemoryInputs(target=name, draft="none")
+    form.set_loaded({name: NamedShape(name, shape, shape.n_parameters)}, preset)
+    assert form.inputs().target == name
+    assert form.plan is not None
