@@ -52,8 +52,10 @@ class _Seen(NamedTuple):
     """What a panel's picture depends on: it is out of date when this differs."""
 
     view: View
-    baseline: int  # the snapshot's identity
-    lengths: tuple[tuple[int, ...], ...]  # of the tables it reads, session by session
+    has_baseline: bool
+    lengths: tuple[tuple[int, ...], ...]
+    """Of the tables it reads, session by session, the baseline last. Not the snapshots' identity:
+    one of a moment is made anew for every frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +202,11 @@ class FrameClock(QObject):
         view = self._state.now
         if not panel.follows_window and view.window_ns is not None:
             view = replace(view, window_ns=None)
-        snapshots = (moment.snapshot, *(other.snapshot for other in moment.others))
+        snapshots = [moment.snapshot, *(other.snapshot for other in moment.others)]
+        if moment.baseline is not None:
+            snapshots.append(moment.baseline)
         lengths = tuple(_lengths(snapshot, panel.reads) for snapshot in snapshots)
-        return _Seen(view, id(moment.baseline), lengths)
+        return _Seen(view, moment.baseline is not None, lengths)
 
     def _show(self, panel: Panel, digested: Digested) -> None:
         """An error of one panel, also in drawing, is that panel's: the others go on."""

@@ -22,7 +22,7 @@ class Moment:
     newest: Snapshot
     """The session as far as it was taken in: what axes that must not jump reach to."""
     baseline: Snapshot | None = None
-    """The whole session that speed is measured against, if one was chosen."""
+    """The session that speed is measured against, if one is open; as far as this one is."""
     others: tuple[NamedSnapshot, ...] = ()
     """All sessions of a comparison at their playheads, the baseline first, this one among them;
     empty while one session is open."""

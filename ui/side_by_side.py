@@ -22,18 +22,13 @@ def side_by_side(shown: OpenSession, sessions: Sequence[OpenSession]) -> tuple[N
     the baseline first."""
     if len(sessions) < 2:
         return ()
-    passed_ns = shown.playhead.t_ns - shown.begin_ns
-    is_at_end = shown.playhead.t_ns >= shown.end_ns
     beside = list(sessions[:MAX_SIDE_BY_SIDE])
     if shown not in beside:
         beside[-1] = shown
     beside.sort(key=lambda each: not each.is_baseline)  # the rest as they came
     names = told_apart([each.name for each in beside])
     return tuple(
-        NamedSnapshot(
-            name,
-            each.newest() if is_at_end else each.at(max(0, each.begin_ns + passed_ns)),
-        )
+        NamedSnapshot(name, _as_far_as(shown, each))
         for name, each in zip(names, beside, strict=True)
     )
 
@@ -47,6 +42,14 @@ def told_apart(names: Sequence[str]) -> Sequence[str]:
 
 
 def baseline_of(shown: OpenSession, sessions: Sequence[OpenSession]) -> Snapshot | None:
-    """The newest of another session that drafted nothing."""
-    others = (each for each in sessions if each is not shown and each.is_baseline)
-    return next((each.newest() for each in others), None)
+    """The first session that drafted nothing, as far from its beginning as the shown one is: what
+    one card measures against is what the table beside it measures against. None if it is shown."""
+    first = next((each for each in sessions if each.is_baseline), None)
+    return None if first is None or first is shown else _as_far_as(shown, first)
+
+
+def _as_far_as(shown: OpenSession, other: OpenSession) -> Snapshot:
+    """``other`` at the moment as far from its beginning as the playhead of ``shown`` is."""
+    if shown.playhead.t_ns >= shown.end_ns:
+        return other.newest()
+    return other.at(max(0, other.begin_ns + shown.playhead.t_ns - shown.begin_ns))

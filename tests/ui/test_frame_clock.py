@@ -57,6 +57,7 @@ class Scene:
         self.script = EventScript()
         self.script.sequence()
         self.session: Session | None = None
+        self.baseline: Session | None = None
         self.panels: Sequence[Panel] = panels
         self.is_live = False
         self.n_painted = 0
@@ -71,7 +72,8 @@ class Scene:
         if self.session is None:
             return None
         snapshot = self.session.snapshot()
-        return Moment(snapshot=snapshot, newest=snapshot, is_live=self.is_live)
+        baseline = self.baseline.snapshot() if self.baseline is not None else None
+        return Moment(snapshot=snapshot, newest=snapshot, baseline=baseline, is_live=self.is_live)
 
     def visible_panels(self) -> Sequence[Panel]:
         return self.panels
@@ -104,6 +106,21 @@ def test_a_panel_is_drawn_when_its_tables_have_grown(parts: tuple[ViewState, Loo
     scene.show()
     clock.tick()
     assert panel.drawn == [1, 2]
+
+
+def test_a_baseline_draws_when_it_has_grown_not_when_its_snapshot_is_made_anew(
+    parts: tuple[ViewState, Look],
+) -> None:
+    state, look = parts
+    panel = Steps(state, look)
+    scene = Scene(panel)
+    clock = FrameClock(scene, state)
+    scene.show()
+    for n_steps in (2, 2, 3):
+        scene.baseline = session_of(script_of(n_steps))
+        clock.tick()
+    assert panel.drawn == [0, 0]
+    clock.stop()
 
 
 def test_when_all_is_closed_no_figure_stays(parts: tuple[ViewState, Look]) -> None:

@@ -67,3 +67,19 @@ def test_each_is_as_far_from_its_beginning_as_the_shown_one() -> None:
     one.playhead.scrub(one.begin_ns + 30_000_000)
     moments = [each.snapshot.t_ns for each in side_by_side(one, [one, other])]
     assert moments == [one.begin_ns + 30_000_000, other.begin_ns + 30_000_000]
+
+
+def test_speed_is_measured_against_the_baseline_of_the_table() -> None:
+    """Also in the midst of a replay, and of several without a draft against the first."""
+    one, plain = opened("a", n_steps=9), opened("plain", draft="none", n_steps=9)
+    again = opened("again", draft="none", n_steps=9)
+    sessions = [one, plain, again]
+    one.playhead.scrub(one.begin_ns + 30_000_000)
+    baseline = baseline_of(one, sessions)
+    assert baseline is not None
+    first = side_by_side(one, sessions)[0]
+    assert first.name == "plain"
+    assert baseline.t_ns == first.snapshot.t_ns < plain.end_ns
+    assert len(baseline.steps) == len(first.snapshot.steps)
+    assert baseline_of(again, sessions) is not None
+    assert baseline_of(plain, sessions) is None
