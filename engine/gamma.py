@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
+
 from engine.theory.speedup import expected_speedup
 
 
-@dataclass(frozen=True)
-class GammaChoice:
+class GammaChoice(msgspec.Struct, frozen=True, gc=False):
     """``alpha`` is the acceptance rate the choice assumed; None where none was needed."""
 
     gamma: int

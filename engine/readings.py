@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import torch
 
@@ -14,8 +14,7 @@ _LOWEST = -1e30
 """In place of -inf where it is multiplied with a probability of 0."""
 
 
-@dataclass(frozen=True)
-class Readings:
+class Readings(msgspec.Struct, frozen=True, gc=False):
     """All at temperature 1 and before top-k and top-p, so that they tell about the text and not
     about the settings; entropies in nats."""
 

@@ -6,16 +6,14 @@ accepted one more is drawn from the target. The tokens that come out follow the 
 whatever the draft (Leviathan et al. 2023, appendix A.1; Chen et al. 2023, theorem 1).
 """
 
-from dataclasses import dataclass
-
+import msgspec
 import torch
 
 from engine.sampling import draw_one, on_host
 from engine.wire.events import Fate, Origin
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True, gc=False):
     """One entry per draft token, and the one token that is drawn besides."""
 
     fates: tuple[Fate, ...]

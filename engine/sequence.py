@@ -3,6 +3,7 @@
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
 
+import msgspec
 import torch
 
 from engine.models.base import Tokenizer
@@ -22,8 +23,7 @@ class StopRules:
     context_length: int  # positions the target can hold
 
 
-@dataclass(frozen=True)
-class StepUniforms:
+class StepUniforms(msgspec.Struct, frozen=True, gc=False):
     """All random numbers of one step, drawn at once: gamma to draft, gamma to test, one for the
     extra."""
 
@@ -32,8 +32,7 @@ class StepUniforms:
     extra: float
 
 
-@dataclass(frozen=True)
-class Commit:
+class Commit(msgspec.Struct, frozen=True, gc=False):
     """What a step added: the tokens up to and including the one that stopped the sequence."""
 
     token_ids: tuple[int, ...]

@@ -1,12 +1,11 @@
 """What one sequence will do in a step, decided before anything is computed."""
 
-from dataclasses import dataclass
+import msgspec
 
 from engine.sequence import Sequence, StepUniforms
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, eq=False, gc=False):
     """``reason`` says why gamma is what it is; ``alpha`` the acceptance rate it assumed, if any."""
 
     sequence: Sequence

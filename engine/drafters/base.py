@@ -1,24 +1,22 @@
 """What the decode loop asks of whatever proposes tokens."""
 
 from collections.abc import Sequence as Items
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 import torch
 
 from engine.sampling import SamplingParams
 from engine.sequence import Sequence
 
 
-@dataclass(frozen=True, eq=False)
-class DraftRequest:
+class DraftRequest(msgspec.Struct, frozen=True, eq=False, gc=False):
     sequence: Sequence
     gamma: int
     uniforms: list[float]  # gamma numbers in [0, 1) to draw with
 
 
-@dataclass(frozen=True, eq=False)
-class Draft:
+class Draft(msgspec.Struct, frozen=True, eq=False, gc=False):
     """Proposed tokens and the distributions they were drawn from."""
 
     token_ids: list[int]

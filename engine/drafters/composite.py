@@ -1,7 +1,8 @@
 """N-grams where they match, the draft model where they do not."""
 
 from collections.abc import Sequence as Items
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from engine.drafters.base import Draft, DraftRequest
 from engine.drafters.draft_model import DraftModelDrafter

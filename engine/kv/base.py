@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 import torch
 
 from engine.models.base import ForwardBatch, KvStore
 from engine.wire.events import Role
 
 
-@dataclass(eq=False, slots=True)  # one or more are made for every forward
-class ForwardRow:
+class ForwardRow(msgspec.Struct, frozen=True, eq=False, gc=False):
     """The tokens of one sequence to run, starting at the first position its cache does not hold."""
 
     sequence_id: int

@@ -1,8 +1,8 @@
 """What the decode loop needs of a model and a tokenizer, and nothing more."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 import torch
 
 from engine.theory.shape import ModelShape
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from engine.kv.pool_attention import PoolContext
 
 
-@dataclass(eq=False, slots=True)  # not frozen: one is made for every forward, and freezing costs
-class ForwardBatch:
+class ForwardBatch(msgspec.Struct, frozen=True, eq=False, gc=False):
     """One forward of several sequences. Rows are padded on the **left**, so that the last column is
     the newest token of every row; padding is written to a scratch slot that no row reads.
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol
 
+import msgspec
 import nvtx
 
 from engine.telemetry.emitter import Emitter
@@ -51,34 +52,20 @@ class GpuTimer(Protocol):
         ...
 
 
-class Span:
+class Span(msgspec.Struct, eq=False, gc=False):
     """One measured stretch of the engine's work; made by ``SpanRecorder.span`` and entered once."""
 
-    __slots__ = (
-        "_attributes",
-        "_recorder",
-        "end",
-        "gpu_end",
-        "gpu_start",
-        "n_bytes",
-        "n_flops",
-        "n_forwards",
-        "name",
-        "role",
-        "start",
-    )
-
-    def __init__(
-        self, recorder: "SpanRecorder", name: str, role: Role | None, attributes: Any
-    ) -> None:
-        self._recorder = recorder
-        self._attributes = attributes
-        self.name = name
-        self.role = role
-        self.end: int | None = None  # on the emitter's raw clock, like start; None while open
-        self.n_flops: int | None = None
-        self.n_bytes: int | None = None
-        self.n_forwards = 1  # of a span that is one, or several in a graph
+    recorder: "SpanRecorder"
+    name: str
+    role: Role | None
+    attributes: Any  # of the range
+    start: int = 0  # on the emitter's raw clock
+    end: int | None = None  # likewise; None while open
+    gpu_start: Any = None  # marks of the recorder's timer
+    gpu_end: Any = None
+    n_flops: int | None = None
+    n_bytes: int | None = None
+    n_forwards: int = 1  # of a span that is one, or several in a graph
 
     def count(self, n_flops: int | None, n_bytes: int | None) -> None:
         """Note what the span's work amounts to, counted from shapes."""
@@ -86,9 +73,9 @@ class Span:
         self.n_bytes = n_bytes
 
     def __enter__(self) -> "Span":
-        recorder = self._recorder
+        recorder = self.recorder
         try:
-            recorder.push_range(self._attributes)
+            recorder.push_range(self.attributes)
             recorder.opened.append(self)
             if recorder.gpu_timer is not None:
                 self.gpu_start = recorder.gpu_timer.mark()
@@ -105,7 +92,7 @@ class Span:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        recorder = self._recorder
+        recorder = self.recorder
         try:
             if recorder.gpu_timer is not None:
                 self.gpu_end = recorder.gpu_timer.mark()
@@ -221,7 +208,7 @@ class SpanRecorder:
         if self.gpu_timer is None:
             return (), (None,) * len(closed)
         # A span whose end could not be marked has no GPU time.
-        are_marked = [hasattr(span, "gpu_end") for span in closed]
+        are_marked = [span.gpu_end is not None for span in closed]
         marks = [(s.gpu_start, s.gpu_end) for s, ok in zip(closed, are_marked, strict=True) if ok]
         starts = iter(self.gpu_timer.starts_ns(marks))
         elapsed = iter(self.gpu_timer.read_ns(marks))

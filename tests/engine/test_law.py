@@ -5,12 +5,13 @@ are fixed, so a p-value is a constant of the code.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 import engine.decode_loop
 import engine.drafters.draft_model
