@@ -169,7 +169,7 @@ class DecodeLoop:
         )
 
     def _require_usable(self, row_maxima: list[float], plan: Plan) -> None:
-        if not all(are_usable(row_maxima)):
+        if not are_usable(row_maxima):
             raise NonFiniteTarget(
                 f"The target gave non-finite logits after {len(plan.sequence.token_ids)} "
                 f"tokens of sequence {plan.sequence.sequence_id}: try another dtype, or "

@@ -52,6 +52,7 @@ class RoleRunner:
         n_parameters = max(1, model.shape.n_parameters)
         self._bytes_per_weight = model.weight_bytes / n_parameters
         self._bytes_per_value = float(model.dtype.itemsize)
+        self._has_window = model.shape.sliding_window is not None
         self._lines: dict[tuple[int, int], _CostLine] = {}  # by width and rows of logits
 
     def forward(self, rows: Items[ForwardRow], *, n_logits: int, span_name: str) -> torch.Tensor:
@@ -99,7 +100,7 @@ class RoleRunner:
     ) -> tuple[int, int]:
         """FLOPs and bytes of a forward. Of one sequence they grow by the same amount with every
         token of its context, so two of them tell all; not so where attention has a window."""
-        if len(lengths) > 1 or self.model.shape.sliding_window is not None:
+        if len(lengths) > 1 or self._has_window:
             cost = self._cost(lengths, widths, n_logits=n_logits)
             return cost.n_flops, cost.n_bytes
         width = widths[0]

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import torch
 
 SMALLEST_TEMPERATURE = 1e-30
@@ -55,8 +56,7 @@ def probabilities(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
     return probs
 
 
-@dataclass(eq=False, slots=True)  # one is made for every forward of a draft
-class Sampled:
+class Sampled(msgspec.Struct, frozen=True, eq=False, gc=False):
     """Tokens, and exactly the distributions they were drawn from."""
 
     token_ids: list[int]  # n_rows
@@ -95,6 +95,9 @@ def peaks(logits: torch.Tensor) -> Peaks:
     """Index and value of each row's largest entry, as :func:`greedy` finds it."""
     if logits.dtype == torch.float32 and not logits.is_cuda:
         array = logits.numpy()
+        if len(array) == 1:  # every forward of a draft; without an axis it takes half as long
+            index = int(array.argmax())
+            return Peaks([index], [array.item(index)])
         indexes: list[int] = array.argmax(-1).tolist()
         return Peaks(indexes, [array.item(*place) for place in enumerate(indexes)])
     token_ids = logits.argmax(-1)
@@ -108,10 +111,10 @@ def one_hot(token_ids: torch.Tensor, n_tokens: int) -> torch.Tensor:
     return probs.scatter_(-1, token_ids[:, None], 1.0)
 
 
-def are_usable(row_maxima: list[float]) -> list[bool]:
-    """Whether rows of logits with these maxima hold something to draw from: the maximum of a row
-    with NaN or +inf, or with nothing but -inf, is not finite."""
-    return [math.isfinite(maximum) for maximum in row_maxima]
+def are_usable(row_maxima: list[float]) -> bool:
+    """Whether all rows of logits with these maxima hold something to draw from: the maximum of a
+    row with NaN or +inf, or with nothing but -inf, is not finite."""
+    return all(map(math.isfinite, row_maxima))
 
 
 def on_host(*columns: torch.Tensor) -> list[list[float]]:

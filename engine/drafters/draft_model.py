@@ -105,9 +105,8 @@ class DraftModelDrafter:
         """Draw one token for each from ``logits`` [n_active, n_tokens]."""
         uniforms = [g.request.uniforms[len(g.token_ids)] for g in active]
         sampled = sample(logits, params, uniforms)
-        usable = are_usable(sampled.maxima)
         for index, each in enumerate(active):
-            if not usable[index]:
+            if not are_usable(sampled.maxima[index : index + 1]):
                 each.n_non_finite += 1
                 continue
             token_id = sampled.token_ids[index]

@@ -14,6 +14,7 @@ class BlockTable:
         self.length = 0  # positions written and kept
         self._slots = np.empty(0, dtype=np.int64)  # slot of each position; grows by doubling
         self._n_side_by_side = 0  # leading blocks whose numbers follow each other
+        self._n_in_run = 0  # the positions they can hold
 
     @property
     def capacity(self) -> int:
@@ -42,12 +43,14 @@ class BlockTable:
             ):
                 self._n_side_by_side += 1
             self.blocks.append(block)
+        self._n_in_run = self._n_side_by_side * size
 
     def drop(self, n_kept: int) -> list[int]:
         """Remove the blocks from logical block ``n_kept`` on and return them, in logical order."""
         dropped = self.blocks[n_kept:]
         del self.blocks[n_kept:]
         self._n_side_by_side = min(self._n_side_by_side, len(self.blocks))
+        self._n_in_run = self._n_side_by_side * self.block_size
         return dropped
 
     def slots(self, start: int, stop: int) -> np.ndarray:
@@ -64,7 +67,7 @@ class BlockTable:
     def run_start(self, n_positions: int) -> int | None:
         """The slot of position 0 if the first ``n_positions`` positions lie side by side, else
         None."""
-        if 0 < blocks_for(n_positions, self.block_size) <= self._n_side_by_side:
+        if 0 < n_positions <= self._n_in_run:
             return self.blocks[0] * self.block_size
         return None
 

@@ -6,6 +6,7 @@ that is left to the two subclasses.
 
 import math
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -67,8 +68,8 @@ class SlotCache(ABC):
         self._counting = torch.arange(self._scratch + 1, device=device)[None]  # positions, [1, n]
         self._single_positions: dict[int, torch.Tensor] = {}
         self._steps = CausalSteps(dtype, device)
-        self._newest = np.zeros((1, _NARROW), dtype=np.int64)  # the tokens of a narrow forward
-        newest_ids = torch.from_numpy(self._newest)
+        self._newest = array("q", [0] * _NARROW)  # the tokens of a narrow forward
+        newest_ids = torch.frombuffer(self._newest, dtype=torch.int64)[None]
         self._newest_ids = [newest_ids[:, :width] for width in range(_NARROW + 1)]
 
     # --- lengths and blocks
@@ -232,10 +233,8 @@ class SlotCache(ABC):
         width = len(row.token_ids)
         if device.type != "cpu" or width > _NARROW:
             return torch.tensor([row.token_ids], device=device)
-        if width == 1:
-            self._newest[0, 0] = row.token_ids[0]
-        else:
-            self._newest[0, :width] = row.token_ids
+        for index, token_id in enumerate(row.token_ids):
+            self._newest[index] = token_id
         return self._newest_ids[width]
 
     def update(

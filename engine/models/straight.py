@@ -13,6 +13,8 @@ from engine.models.base import ForwardBatch, KvStore
 from engine.models.linear import Linear, PlainLinear
 
 _STATIC_ROPE_TYPES = frozenset({"default", "linear", "llama3", "yarn"})
+_Rotation = tuple[torch.Tensor, torch.Tensor]
+_MOST_ROWS = 8192  # views of the table that are kept
 _FIRST_POSITIONS = 4096  # rows of the first table of rotations; it doubles as contexts grow
 _LAYER_PARTS = frozenset({"self_attn", "mlp", "input_layernorm", "post_attention_layernorm"})
 _ATTENTION_PARTS = frozenset({"q_proj", "k_proj", "v_proj", "o_proj"})
@@ -95,13 +97,14 @@ class StraightForward:
         self._rotary = base.rotary_emb
         self._cosines = self._sines = self.embedding.new_empty(0, 1, 0)
         self._outgrown: list[torch.Tensor] = []  # tables that a captured graph may still read
+        self._rows: dict[tuple[int, int], _Rotation] = {}  # by first position and width
 
     def __call__(self, batch: ForwardBatch, store: KvStore, n_logits: int) -> torch.Tensor:
         """Logits [batch, n_logits, vocab_size]; call under inference_mode."""
         n_rows, width = batch.token_ids.shape
         n_heads, n_kv_heads = self.n_heads, self.n_kv_heads
         activation = self.activation
-        hidden = functional.embedding(batch.token_ids, self.embedding)
+        hidden = torch.embedding(self.embedding, batch.token_ids)
         cosines, sines = self._rotation(batch)
         halves = (cosines.shape[-1] // 2,) * 2
         for index, layer in enumerate(self.layers):
@@ -140,10 +143,27 @@ class StraightForward:
             hidden = layer.down(activation(gate).mul_(up)).add_(hidden)
         return self.head(self.norm(hidden[:, -n_logits:]))
 
-    def _rotation(self, batch: ForwardBatch) -> tuple[torch.Tensor, torch.Tensor]:
+    def _rotation(self, batch: ForwardBatch) -> _Rotation:
         """Cosines and sines [batch, width, 1, head_dim] of the batch's positions, the first half
         of the sines negated: rotating is then x * cos + swapped halves of x * sin."""
         n_positions = max(batch.context_lengths)
+        self._reach(n_positions)
+        if len(batch.widths) > 1 or batch.is_fixed or self.embedding.is_cuda:
+            return self._cosines[batch.positions], self._sines[batch.positions]
+        width = batch.widths[0]  # positions follow each other, and every sequence comes by them
+        first = n_positions - width
+        rotation = self._rows.get((first, width))
+        if rotation is None:
+            rotation = (
+                self._cosines[first:n_positions][None],
+                self._sines[first:n_positions][None],
+            )
+            if len(self._rows) < _MOST_ROWS:
+                self._rows[first, width] = rotation
+        return rotation
+
+    def _reach(self, n_positions: int) -> None:
+        """Have a table of that many positions."""
         if n_positions > self._cosines.shape[0]:
             size = _FIRST_POSITIONS
             while size < n_positions:
@@ -154,14 +174,7 @@ class StraightForward:
             sines = sines.clone()
             sines[..., : sines.shape[-1] // 2].neg_()
             self._cosines, self._sines = cosines[0].contiguous()[:, None], sines[0][:, None]
-        is_row = len(batch.widths) == 1 and not batch.is_fixed
-        if is_row and not self.embedding.is_cuda:  # positions follow each other
-            first = n_positions - batch.widths[0]
-            return (
-                self._cosines[first:n_positions][None],
-                self._sines[first:n_positions][None],
-            )
-        return self._cosines[batch.positions], self._sines[batch.positions]
+            self._rows.clear()
 
 
 def is_straight(module: nn.Module) -> bool:

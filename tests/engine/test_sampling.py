@@ -103,7 +103,7 @@ def test_the_smallest_temperatures_are_greedy_and_finite(temperature: float) -> 
 @pytest.mark.parametrize("temperature", [0.1, 0.5, 1.0])
 def test_huge_finite_logits_stay_finite(temperature: float) -> None:
     logits = torch.tensor([[3e38, 3e38, -3e38, -INF]])
-    assert all(are_usable(logits.amax(-1).tolist()))
+    assert are_usable(logits.amax(-1).tolist())
     assert probs_of(logits, temperature=temperature) == [0.5, 0.5, 0.0, 0.0]
 
 
@@ -128,7 +128,8 @@ def test_masked_tokens_have_no_probability() -> None:
     ],
 )
 def test_are_usable(row: list[float], is_usable: bool) -> None:
-    assert are_usable(torch.tensor([row]).amax(-1).tolist()) == [is_usable]
+    fine = [0.0, 1.0]
+    assert are_usable(torch.tensor([fine, row]).amax(-1).tolist()) == is_usable
 
 
 def test_one_hot() -> None:
