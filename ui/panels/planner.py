@@ -24,8 +24,10 @@ class PlannerPanel(Panel):
     reads = ("steps", "models", "calibrations")
     hint = "What a pair of models should gain and need."
     explanation = (
-        "Speed-up: S = E[N] / (γ c + v + overhead), E[N] = (1 - α^(γ+1)) / (1 - α); every draft "
-        "token is taken to be accepted with the same probability α.\n"
+        "Speed-up: S = E[N] / (γ c + v + r), E[N] = (1 - α^(γ+1)) / (1 - α); every draft "
+        "token is taken to be accepted with the same probability α. r, the rest, is what a step "
+        "takes beside its forwards, in plain target forwards. A noisy v that falls with the width "
+        "is evened out before.\n"
         "Memory: weights, both caches of the whole context, the tokens in flight, a step's "
         "logits and probabilities, activations, and allowances for CUDA. Document mode is the "
         "simple estimate often seen in print.\n"
@@ -58,7 +60,7 @@ class PlannerPanel(Panel):
         return session_figures(moment.snapshot, Selection(view.only_sequence_id))
 
     def draw(self, digest: SessionFigures) -> None:
-        self.speedup.set_preset(digest.speedup, digest.reason)
+        self.speedup.set_preset(digest.speedup, digest.reason, run_best=digest.run_best)
         self.memory.set_loaded(digest.models, digest.memory)
         self._note()
 

@@ -9,11 +9,13 @@ from engine.theory.shape_source import NamedShape
 from engine.wire.config import MAX_BATCH, MAX_GAMMA
 from sessions.metrics.costs import MeasuredCosts, measured_costs
 from sessions.metrics.counts import count
+from sessions.metrics.monotone_costs import monotone
 from sessions.metrics.selection import Selection
 from sessions.metrics.time_split import time_split
 from sessions.run_facts import ModelFacts, RunFacts, run_facts
 from sessions.snapshot import Snapshot
 from sessions.tables import SequenceChange
+from sessions.what_if import gamma_what_if
 from ui.panels.planner_memory import MOST_TOKENS, NONE, MemoryInputs
 from ui.panels.planner_speedup import SpeedupInputs
 
@@ -32,11 +34,20 @@ class SessionFigures:
     reason: str
     memory: MemoryInputs | None
     models: Mapping[str, NamedShape]
+    run_best: int | None = None
+    """The best gamma by the session's own drafts, as its S(gamma) curve and findings have it."""
 
 
 def session_figures(snapshot: Snapshot, selection: Selection) -> SessionFigures:
     speedup, reason = session_speedup(snapshot, selection)
-    return SessionFigures(speedup, reason, session_memory(snapshot), loaded_models(snapshot))
+    what_if = gamma_what_if(snapshot, selection)
+    return SessionFigures(
+        speedup,
+        reason,
+        session_memory(snapshot),
+        loaded_models(snapshot),
+        None if what_if is None else what_if.best.gamma,
+    )
 
 
 def session_speedup(snapshot: Snapshot, selection: Selection) -> tuple[SpeedupInputs | None, str]:
@@ -46,6 +57,7 @@ def session_speedup(snapshot: Snapshot, selection: Selection) -> tuple[SpeedupIn
         return None, "No draft token was tested in this session yet."
     if costs is None:
         return None, "What a forward costs was not measured in this session."
+    costs = monotone(costs)
     return SpeedupInputs(
         alpha=round(counts.acceptance_rate, 3),
         gamma=max(1, round(counts.mean_draft_length)),

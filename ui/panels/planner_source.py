@@ -53,6 +53,11 @@ class FormSource(QWidget):
             self.words.setText(FOLLOWED)
             self.taken.emit(inputs)
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether the form holds what the session offers."""
+        return not self._is_own and self._offered is not None
+
     def take(self) -> None:
         """The session's figures, whatever is typed."""
         self._is_own = False

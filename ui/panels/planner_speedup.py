@@ -61,16 +61,29 @@ def finding(plan: SpeedupPlan) -> str:
     if plan.best.gamma == 0:
         return "drafting does not pay here"
     limit = ", the largest tried" if plan.best.is_at_limit else ""
-    return f"best γ {plan.best.gamma}{limit}: {plan.best.speedup:.2f}×"
+    return f"best γ {plan.best.gamma}{limit}, by the formula: {plan.best.speedup:.2f}×"
 
 
-def summary(plan: SpeedupPlan) -> str:
+def beside(plan: SpeedupPlan, run_best: int | None) -> str:
+    """What the open run's own drafts call best, and why the formula may not; "" for no run."""
+    if run_best is None:
+        return ""
+    if run_best == plan.best.gamma:
+        return f"this run's drafts agree: best γ {run_best}"
+    return (
+        f"this run's drafts: best γ {run_best}, by the acceptance of each place; the formula has "
+        "one α for all"
+    )
+
+
+def summary(plan: SpeedupPlan, run_best: int | None = None) -> str:
     """The asked gamma, as rich text."""
     asked = plan.asked
     low, high = (asked.speedup * edge for edge in PUBLISHED_BAND)
     return (
         f"<b>{asked.speedup:.2f}×</b> at γ {asked.gamma}, {asked.tokens_per_step:.2f} tokens/step"
-        f"<br>{finding(plan)}<br>{break_even_text(asked)}"
+        f"<br>{'<br>'.join(filter(None, (finding(plan), beside(plan, run_best))))}"
+        f"<br>{break_even_text(asked)}"
         f"<br>published runs: {low:.2f}× to {high:.2f}×"
     )
 
@@ -112,6 +125,7 @@ class SpeedupForm(QWidget):
         super().__init__()
         self._look = look
         self._is_filling = False
+        self._run_best: int | None = None
         self.plan: SpeedupPlan | None = None
         self._make_fields()
         self.plot = CurvePlot(look.theme, x_label="γ", y_label="speed-up S(γ)")
@@ -153,14 +167,15 @@ class SpeedupForm(QWidget):
         )
         self.overhead = number_field(first.overhead, most=100.0, step=0.05)
         self.overhead.setToolTip(
-            "What a drafting step takes beside its forwards, in plain target forwards."
+            "Rest: what a drafting step takes beside its forwards / a plain target forward. The "
+            "overhead share of a run is the same time / the whole step."
         )
         self._form = QFormLayout()
         self._form.setHorizontalSpacing(8)
         self._form.setVerticalSpacing(4)
         for name, field in (
             ("acceptance α", self.alpha), ("draft cost c", self.c), ("verify cost v", self.v),
-            ("γ", self.gamma), ("overhead", self.overhead),
+            ("γ", self.gamma), ("rest r", self.overhead),
         ):  # fmt: skip
             field.setFixedWidth(96)
             self._form.addRow(name, field)
@@ -174,10 +189,16 @@ class SpeedupForm(QWidget):
         for label in (self.problem, self.words):
             label.setWordWrap(True)
 
-    def set_preset(self, preset: SpeedupInputs | None, reason: str = "") -> None:
+    def set_preset(
+        self, preset: SpeedupInputs | None, reason: str = "", *, run_best: int | None = None
+    ) -> None:
         """What the session measured, which fills the form until somebody types; None with the
-        reason where it measured nothing."""
+        reason where it measured nothing. ``run_best``: the best gamma by its own drafts."""
+        is_news = run_best != self._run_best
+        self._run_best = run_best
         self.source.offer(preset, reason)
+        if is_news:
+            self.recompute()
 
     def inputs(self) -> SpeedupInputs:
         return SpeedupInputs(
@@ -202,7 +223,7 @@ class SpeedupForm(QWidget):
         self.table.setVisible(plan is not None and self._has_room)
         self.plot.setEnabled(plan is not None)
         if plan is not None:
-            self.words.setText(summary(plan))
+            self.words.setText(summary(plan, self._run_best if self.source.is_followed else None))
             self.table.setText(table(plan, theme))
             self._draw(plan)
         self.found.emit(finding(plan) if plan is not None else "")

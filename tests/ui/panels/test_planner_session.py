@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from engine.theory.presets import PRESETS
 from engine.wire.events import ModelLoaded, Role
 from sessions.metrics.selection import EVERYTHING
+from sessions.what_if import gamma_what_if
 from tests.sessions.played import drafted, snapshot_of
 from tests.sessions.scripted import with_settings
 from tests.support.event_script import EventScript
@@ -54,6 +55,23 @@ def test_overhead_is_what_the_steps_spend_beside_the_forwards() -> None:
     quarters = step_ns // 4  # each step's verification; its one draft forward is half of that
     rest_ns = (step_ns - quarters - quarters // 2).mean()
     assert preset.overhead == pytest.approx(rest_ns / 1e6, abs=5e-4)
+
+
+def test_a_width_timed_too_long_does_not_decide() -> None:
+    events = drafted([2, 4, 0, 3], 4, draft_ns=10, target_ns=(100, 101, 190, 102, 104))
+    preset, _ = session_speedup(snapshot_of(events), EVERYTHING)
+    assert preset is not None
+    costs = [float(cost) for cost in preset.v.split(",")]
+    assert costs == sorted(costs)
+    assert max(costs[:5]) < 1.4
+
+
+def test_the_best_gamma_of_the_run_is_the_curves() -> None:
+    events = drafted([2, 4, 0, 3], 4, draft_ns=10, target_ns=(100, 101, 102, 103, 104))
+    what_if = gamma_what_if(snapshot_of(events))
+    assert what_if is not None
+    assert session_figures(snapshot_of(events), EVERYTHING).run_best == what_if.best.gamma
+    assert session_figures(snapshot_of([]), EVERYTHING).run_best is None
 
 
 def test_why_there_is_no_preset() -> None:

@@ -79,3 +79,14 @@ def test_both_themes_and_a_narrow_form(form: SpeedupForm, qtbot) -> None:
     assert form.plot.theme.name == "light"
     form.resize(300, 700)
     qtbot.waitUntil(lambda: form.plot.y() > form.v.y())  # beneath the fields
+
+
+def test_the_formulas_best_gamma_is_held_against_the_runs(form: SpeedupForm) -> None:
+    preset = SpeedupInputs(alpha=0.8, gamma=4, c=0.1)
+    best = planned(preset).best.gamma
+    form.set_preset(preset, run_best=best)
+    assert f"this run's drafts agree: best γ {best}" in form.words.text()  # noqa: RUF001
+    form.set_preset(preset, run_best=best - 1)
+    assert f"this run's drafts: best γ {best - 1}, by" in form.words.text()  # noqa: RUF001
+    form.alpha.setValue(0.3)  # typed: no longer of the run
+    assert "this run" not in form.words.text()
