@@ -1,5 +1,7 @@
 """TileRow: the six figures over the cards; the one glance that everything else explains."""
 
+# ruff: noqa: RUF001 - the letters alpha and gamma and the times sign are meant
+
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,11 +13,12 @@ from sessions.metrics.tiles import Tiles, tiles
 from ui.bars.tiles import Tile
 from ui.moment import Moment, View
 from ui.panels.base import Panel
+from ui.speedup_words import THE_OTHERS
 from ui.theme import Theme
 
 NOT_YET = "n/a"
 
-_NAMES = ("Tokens / s", "Speed-up", "Acceptance α", "Tokens / step", "Step", "KV blocks")  # noqa: RUF001
+_NAMES = ("Tokens / s", "Speed-up", "Acceptance α", "Tokens / step", "Step", "KV blocks")
 _KEYS = (
     ("tokens_per_second",),
     ("measured_speedup", "predicted_speedup"),
@@ -24,6 +27,9 @@ _KEYS = (
     ("draft_share", "verify_share", "overhead_share"),
     ("kv_occupancy", "kv_fragmentation"),
 )  # of sessions.metric_catalog: what a tile's tooltip defines
+
+
+_MORE = {"Speed-up": THE_OTHERS, "Step": "other = (step - draft - verify) / step"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class TileRow(Panel):
         for name, keys in zip(_NAMES, _KEYS, strict=True):
             metrics = [CATALOG[key] for key in keys]
             words = [f"{m.name} = {m.formula}\n{m.meaning}" for m in metrics]
+            if name in _MORE:
+                words.append(_MORE[name])
             tile = Tile(name, "\n\n".join(words), self.look)
             self.tiles.append(tile)
             line.addWidget(tile, 1)
@@ -83,17 +91,19 @@ def _speed(known: Tiles) -> Figure:
 
 
 def _speedup(known: Tiles) -> Figure:
-    """Measured beside a baseline; else estimated, and said so."""
+    """Measured beside a baseline; else predicted, and said so."""
     value, predicted = known.speedup, known.predicted_speedup
     if value is None:
         return Figure(NOT_YET, "needs a baseline or a calibration")
     ink = "good" if value >= 1.0 else "rejected"
     if known.is_estimated and known.is_doubtful:
-        return Figure(f"≈ {value:.2f}×", "doubtful: timing was disturbed", "warning")  # noqa: RUF001
+        return Figure(f"≈ {value:.2f}×", "predicted, in doubt: timing disturbed", "warning")
     if known.is_estimated:
-        return Figure(f"≈ {value:.2f}×", "estimated: no baseline run", ink)  # noqa: RUF001
-    beneath = "measured" if predicted is None else f"measured · predicted {predicted:.2f}×"  # noqa: RUF001
-    return Figure(f"{value:.2f}×", beneath, ink)  # noqa: RUF001
+        return Figure(f"≈ {value:.2f}×", "predicted from α, c and v", ink)
+    beneath = "measured vs baseline"
+    if predicted is not None:
+        beneath += f" · predicted {predicted:.2f}×"
+    return Figure(f"{value:.2f}×", beneath, ink)
 
 
 def _acceptance(known: Tiles) -> Figure:
@@ -112,7 +122,7 @@ def _tokens(known: Tiles) -> Figure:
     if known.tokens_per_step is None:
         return Figure(NOT_YET, "no step yet")
     most = known.most_per_step
-    beneath = "" if most is None else f"of γ+1 = {most:.3g}"  # noqa: RUF001
+    beneath = "" if most is None else f"of γ+1 = {most:.3g}"
     return Figure(f"{known.tokens_per_step:.2f}", beneath)
 
 

@@ -39,6 +39,10 @@ EVIDENCE = {
 }
 """The key and the title of the panel that shows where a finding comes from."""
 
+DOUBTFUL = "timing_doubtful"
+FROM_COSTS = frozenset({"drafting_does_not_pay", "other_gamma", "verify_width_cost_high"})
+"""Findings that rest on the costs which were timed before decoding."""
+
 WORDS = {Severity.WARNING: "Warning", Severity.ADVICE: "Advice", Severity.INFO: "Note"}
 ICONS = {Severity.WARNING: "warning", Severity.ADVICE: "settings", Severity.INFO: "info"}
 _ICON_PX = 16
@@ -61,7 +65,8 @@ class FindingsPanel(Panel):
     explanation = (
         f"Rules over the session's metrics. Nothing is said of acceptance before {MIN_TESTED} "
         f"tested draft tokens, nor of time before {MIN_STEPS} measured steps. A link shows the "
-        "panel that a finding comes from."
+        "panel that a finding comes from. Where the timing of a run is doubted, findings that rest "
+        "on it are marked: in doubt."
     )
     frames_per_draw = 15
 
@@ -114,7 +119,8 @@ class FindingsPanel(Panel):
 
 def page(digest: Advice, theme: Theme) -> str:
     """The findings as rich text."""
-    rows = "".join(_row(finding, theme) for finding in digest.findings)
+    doubted = FROM_COSTS if any(f.key == DOUBTFUL for f in digest.findings) else frozenset()
+    rows = "".join(_row(f, theme, is_doubted=f.key in doubted) for f in digest.findings)
     thin = missing_words(digest)
     if not rows and not thin:
         thin = "Nothing stands out: no rule has anything to say of this session."
@@ -122,7 +128,7 @@ def page(digest: Advice, theme: Theme) -> str:
     return f"<table cellspacing='0' cellpadding='4' width='100%'>{rows}</table>{dim}"
 
 
-def _row(finding: Finding, theme: Theme) -> str:
+def _row(finding: Finding, theme: Theme, *, is_doubted: bool) -> str:
     severity = finding.severity
     link = ""
     if finding.key in EVIDENCE:
@@ -130,11 +136,12 @@ def _row(finding: Finding, theme: Theme) -> str:
         style = f"color:{theme.accent}"
         link = f" <a href='panel:{key}' style='{style}'>{escape(title).replace(' ', '&nbsp;')}</a>"
     colour = _colour(severity, theme)
+    doubt = f" <span style='color:{theme.warning}'>in doubt:</span>" if is_doubted else ""
     return (
         f"<tr><td width='{_ICON_PX + 4}'><img src='icon:{ICONS[severity]}' width='{_ICON_PX}' "
         f"height='{_ICON_PX}'></td><td style='color:{theme.text}'>"
-        f"<b style='color:{colour}'>{WORDS[severity]}</b>&nbsp; {escape(finding.sentence)}{link}"
-        "</td></tr>"
+        f"<b style='color:{colour}'>{WORDS[severity]}</b>{doubt}&nbsp; "
+        f"{escape(finding.sentence)}{link}</td></tr>"
     )
 
 

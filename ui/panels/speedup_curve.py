@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton
 
 from sessions.metrics.costs import measured_costs
 from sessions.metrics.counts import Counts, count
+from sessions.metrics.doubt import calibration_doubt
 from sessions.metrics.over_time import tokens_per_second
 from sessions.metrics.selection import Selection
 from sessions.metrics.speedup import measured_speedup
@@ -17,6 +18,7 @@ from sessions.what_if import by_formula, gamma_what_if
 from ui.moment import Moment, View
 from ui.panels.base import Empty, Panel
 from ui.plots.curve import CurvePlot, Mark
+from ui.speedup_words import THE_OTHERS
 from ui.theme import CAPTION, interface_font
 
 SPEEDUP, PER_SECOND = "speed-up", "tokens/s"
@@ -37,6 +39,7 @@ class SpeedupCurve:
     measured_speedup: float | None
     measured_per_second: float | None
     source: str
+    is_doubtful: bool
 
 
 class CurvePanel(Panel):
@@ -48,13 +51,14 @@ class CurvePanel(Panel):
         "open one."
     )
     explanation = (
-        "S(gamma) = E[N] / (gamma c + v), relative to gamma 0, by the two models' forwards alone.\n"
+        "What if: S(gamma) = E[N] / (gamma c + v) for every gamma, relative to gamma 0, by the two "
+        "models' forwards alone.\n"
         "Solid: E[N] = 1 + P1 + P1 P2 + ..., Pi the share accepted of those tested at place i, and "
         "costs that were measured. Dashed: acceptance or the cost of that width is extrapolated.\n"
         "Dotted: the formula alone, E[N] = (1 - alpha^(gamma+1)) / (1 - alpha).\n"
         "Tokens/s also counts what this session's steps spend besides the forwards; the best gamma "
         "(star) is the one with the most.\n"
-        "Diamond: measured - speed-up only against a baseline session."
+        "Diamond: measured - speed-up only against a baseline session.\n" + THE_OTHERS
     )
     frames_per_draw = 15
 
@@ -112,6 +116,8 @@ class CurvePanel(Panel):
             measured_speedup=measured.value if measured else None,
             measured_per_second=tokens_per_second(snapshot, selection),
             source=what_if.costs.source,
+            is_doubtful=moment.baseline is None
+            and calibration_doubt(snapshot, selection) is not None,
         )
 
     def draw(self, digest: SpeedupCurve) -> None:
@@ -126,7 +132,9 @@ class CurvePanel(Panel):
                       theme.recovered)]  # fmt: skip
         measured = digest.measured_speedup if is_ratio else digest.measured_per_second
         if measured is not None:
-            text = f"measured {measured:.2f}×" if is_ratio else f"measured {measured:.1f}"
+            text = (
+                f"measured {measured:.2f}× vs baseline" if is_ratio else f"measured {measured:.1f}"
+            )
             marks.append(Mark(digest.recorded, measured, text, "d", theme.accepted))
         plot.set_marks(marks)
         last = int(digest.gamma[-1])
@@ -163,10 +171,11 @@ class CurvePanel(Panel):
 
 
 def note(digest: SpeedupCurve) -> str:
-    """Where it was measured, and the best."""
+    """What is shown, the best by it, and where the run was."""
     recorded = f"{digest.recorded:.1f}".removesuffix(".0")
     guess = ", extrapolated" if digest.is_best_guessed else ""
-    return f"measured at γ {recorded} · best by the model: γ {digest.best}{guess}"
+    doubt = "in doubt · " if digest.is_doubtful else ""
+    return f"{doubt}what if, by these drafts: best γ {digest.best}{guess} · run at γ {recorded}"
 
 
 def _why_not(moment: Moment, selection: Selection, counts: Counts) -> str:

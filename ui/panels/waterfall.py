@@ -11,7 +11,10 @@ from sessions.metrics.selection import Selection
 from sessions.metrics.waterfall import waterfall
 from ui.moment import Moment, View
 from ui.panels.base import Empty, Panel
+from ui.plain_text import plain_label
 from ui.plots.waterfall_chart import FallRow, WaterfallChart
+from ui.speedup_words import THE_OTHERS
+from ui.theme import CAPTION, interface_font
 
 NAMES = {
     "ideal": "ideal",
@@ -46,10 +49,14 @@ class Losses:
     deltas: tuple[float, ...]
     afters: tuple[float, ...]
     measured: float
+    doubt: str = ""
+    """Why the times cannot be trusted, in sentences; "" where they can."""
 
     @property
     def against(self) -> str:
-        return "vs baseline" if self.against_session else "vs bare target forward"
+        """What the last bar divides by: it is of mean steps, not prompt by prompt."""
+        whose = "baseline's mean step" if self.against_session else "bare target forward"
+        return f"mean step vs {whose}"
 
 
 class WaterfallPanel(Panel):
@@ -70,14 +77,21 @@ class WaterfallPanel(Panel):
         "sampling: what judging takes longer than the baseline's\n"
         "bookkeeping: the rest, drawing drafts, caches, events.\n"
         "The order matters: a cost weighs less once others have slowed the step. Without a "
-        "baseline session, B is a bare target forward, and all sampling and bookkeeping is loss."
+        "baseline session, B is a bare target forward, and all sampling and bookkeeping is loss.\n"
+        + THE_OTHERS
     )
     frames_per_draw = 15
 
     def build(self) -> None:
         self.chart = WaterfallChart(self.theme, x_label="speed-up (×)")
         self.chart.set_read_out(self._read)
-        self.body.addWidget(self.chart)
+        self.doubt = plain_label()
+        self.doubt.setWordWrap(True)
+        self.doubt.setFont(interface_font(CAPTION))
+        self.doubt.hide()
+        self.body.addWidget(self.doubt)
+        self.body.addWidget(self.chart, 1)
+        self.restyle()
 
     @staticmethod
     def digest(moment: Moment, view: View) -> Losses | Empty | None:
@@ -89,6 +103,7 @@ class WaterfallPanel(Panel):
             return Empty("Nothing was drafted: there is nothing to lose.")
         if not len(snapshot.spans):
             return Empty("Recorded without measurements: where a step's time goes is not known.")
+        doubt = None
         if moment.baseline is None:
             costs = measured_costs(snapshot, selection)
             if costs is None:
@@ -100,8 +115,7 @@ class WaterfallPanel(Panel):
                     "Sequences were decoded together, and a bare target forward was timed for one "
                     "alone. Choose a baseline session."
                 )
-            if doubt := calibration_doubt(snapshot, selection):
-                return Empty(f"{doubt.sentence} Choose a baseline session.")
+            doubt = calibration_doubt(snapshot, selection)
         found = waterfall(snapshot, moment.baseline, selection)
         if found is None:
             return Empty("The steps, or the baseline's, were not measured.")
@@ -112,10 +126,13 @@ class WaterfallPanel(Panel):
             deltas=tuple(change.delta for change in found.changes),
             afters=tuple(change.after for change in found.changes),
             measured=found.measured,
+            doubt=f"{doubt.sentence} A baseline session measures instead." if doubt else "",
         )
 
     def draw(self, digest: Losses) -> None:
         theme = self.theme
+        self.doubt.setText(f"⚠ In doubt: {digest.doubt}")
+        self.doubt.setVisible(bool(digest.doubt))
         rows = [FallRow(NAMES["ideal"], 0.0, digest.ideal, f"{digest.ideal:.2f}×", theme.expected)]
         before = digest.ideal
         for key, delta, after in zip(digest.keys, digest.deltas, digest.afters, strict=True):
@@ -143,6 +160,7 @@ class WaterfallPanel(Panel):
 
     def restyle(self) -> None:
         self.chart.restyle(self.theme)
+        self.doubt.setStyleSheet(f"color: {self.theme.warning};")
 
     def _read(self, x: float, y: float) -> str:
         digest = self.digested
@@ -173,4 +191,6 @@ def note(digest: Losses) -> str:
         if delta < 0 and before > 0 and -delta / before >= _WORTH_A_WORD
     )
     words = [f"{IN_NOTES[key]} {share:.0%}" for _, share, key in losses[:2]]
-    return f"{'lost to ' + ', '.join(words) if words else 'nothing lost'} · {digest.against}"
+    doubt = "in doubt · " if digest.doubt else ""
+    lost = f"lost to {', '.join(words)}" if words else "nothing lost"
+    return f"{doubt}{lost} · {digest.against}"

@@ -39,13 +39,15 @@ def test_an_estimate_is_never_called_measured() -> None:
     estimated = figures(nothing(predicted_speedup=1.5))[1]
     measured = figures(nothing(predicted_speedup=1.5, measured_speedup=0.9))[1]
     assert estimated.figure.startswith("≈")
-    assert "estimated" in estimated.beneath
+    assert estimated.beneath == "predicted from α, c and v"  # noqa: RUF001
     assert (measured.figure, measured.ink) == ("0.90×", "rejected")  # noqa: RUF001
-    assert measured.beneath.startswith("measured")
+    assert measured.beneath == "measured vs baseline · predicted 1.50×"  # noqa: RUF001
 
 
 def test_tooltips_define_the_metrics_by_their_formulas(qtbot: QtBot) -> None:
     row = TileRow(ViewState(), Look("light"))
     qtbot.addWidget(row)
     assert "accepted / (accepted + rejected)" in row.tiles[2].toolTip()
+    assert "geometric mean over prompts" in row.tiles[1].toolTip()
+    assert "other = (step - draft - verify) / step" in row.tiles[4].toolTip()
     assert all("=" in tile.toolTip() for tile in row.tiles)

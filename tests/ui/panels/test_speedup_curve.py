@@ -9,7 +9,7 @@ from tests.ui.panels.moments import EVERYTHING, in_both_themes, moment_of, plain
 from ui.look import Look
 from ui.moment import Moment
 from ui.panels.base import Empty
-from ui.panels.speedup_curve import CurvePanel, SpeedupCurve
+from ui.panels.speedup_curve import CurvePanel, SpeedupCurve, note
 from ui.view_state import ViewState
 
 MS = 1_000_000
@@ -45,7 +45,7 @@ def test_what_is_on_the_screen(qtbot: object, look: Look, state: ViewState) -> N
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     (said,) = shown(panel, calibrated())
     digest = panel.digested
-    assert said.startswith(f"measured at γ 2 · best by the model: γ {digest.best}")  # noqa: RUF001
+    assert said == f"what if, by these drafts: best γ {digest.best}, extrapolated · run at γ 2"  # noqa: RUF001
     for _ in in_both_themes(panel, look):
         assert panel.plot.known.getData()[1].tolist() == digest.speedup[:3].tolist()
         assert panel.plot.guessed.getData()[1].tolist() == digest.speedup[2:].tolist()
@@ -69,6 +69,21 @@ def test_the_other_axis_shows_the_measured_speed(
     marks = panel.plot.marks.data
     assert marks["symbol"].tolist() == ["star", "d"]
     assert (marks["x"][1], marks["y"][1]) == (2.0, digest.measured_per_second)
+
+
+def test_each_speed_up_says_which_one_it_is(qtbot: object, look: Look, state: ViewState) -> None:
+    panel = CurvePanel(state, look)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    shown(panel, calibrated(baseline=True))
+    assert [name.toPlainText() for name in panel.plot.names][1].endswith("vs baseline")
+    assert "geometric mean over prompts" in panel.explanation
+
+
+def test_a_curve_of_doubted_timing_is_shown_and_says_so() -> None:
+    events = drafted([2, 1] * 30, 2, draft_ns=MS // 10, target_ns=[MS // 100] * 3, with_spans=True)
+    digest = CurvePanel.digest(moment_of(events), EVERYTHING)
+    assert isinstance(digest, SpeedupCurve)
+    assert note(digest).startswith("in doubt · what if")
 
 
 def test_each_silence_has_its_reason() -> None:

@@ -32,8 +32,10 @@ def losses(**changes: float) -> Losses:
 
 def test_the_two_largest_losses_are_named_by_their_shares() -> None:
     digest = losses(pattern=-0.1, draft=-1.0, verify_width=-0.9)
-    assert note(digest) == "lost to drafting 26%, verify width 31% · vs bare target forward"
-    assert note(losses(draft=0.5)) == "nothing lost · vs bare target forward"
+    assert (
+        note(digest) == "lost to drafting 26%, verify width 31% · mean step vs bare target forward"
+    )
+    assert note(losses(draft=0.5)) == "nothing lost · mean step vs bare target forward"
     assert [signed(value) for value in (-0.256, 0.256, 0.001)] == ["−0.26", "+0.26", "0"]  # noqa: RUF001
 
 
@@ -72,7 +74,22 @@ def test_what_is_on_the_screen(qtbot: object, look: Look, state: ViewState) -> N
     assert panel._read(1.0, 9.0) == ""
     assert len(panel.chart.csv().splitlines()) == 8
     (said,) = shown(panel, moment_of(events, baseline=snapshot_of(plain())))
-    assert said.endswith("vs baseline")
+    assert said.endswith("mean step vs baseline's mean step")
+
+
+def test_doubted_timing_is_shown_with_the_sentence_that_doubts_it(
+    qtbot: object, look: Look, state: ViewState
+) -> None:
+    panel = WaterfallPanel(state, look)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    quick = drafted([2, 1] * 30, 2, draft_ns=MS, target_ns=[MS // 100] * 3, with_spans=True)
+    (said,) = shown(panel, moment_of(quick))
+    assert said.startswith("in doubt · ")
+    assert len(panel.chart.bars.bars) == 7
+    assert not panel.doubt.isHidden()
+    assert "A verification took" in panel.doubt.text()
+    shown(panel, moment_of(quick, baseline=snapshot_of(plain())))
+    assert panel.doubt.isHidden()
 
 
 def test_each_silence_has_its_reason() -> None:
