@@ -59,7 +59,7 @@ class TraceRanges:
         args = _step_arguments(event)
         for place in step.with_tokens:
             if sequences := self._tokens.take(event.names[place], event.step):
-                args[place] = f'{args[place][:-1]},"sequences":{sequences}}}'
+                args[place] = f'{args[place]},"sequences":{sequences}'
         starts = all_microseconds(event.start_ns)
         values = chain.from_iterable(
             zip(starts, all_microseconds(event.host_ns), args, strict=True)
@@ -145,7 +145,7 @@ class TraceRanges:
 
 def _step_arguments(event: SpansMeasured) -> list[str]:
     """Of each range of a step, as JSON."""
-    args = [f'"step":{event.step}'] * len(event.names)
+    args = [f'{{"step":{event.step}'] * len(event.names)
     for name, values in (
         ("gpu_ns", event.gpu_ns), ("n_flops", event.n_flops), ("n_bytes", event.n_bytes),
     ):  # fmt: skip
@@ -154,4 +154,4 @@ def _step_arguments(event: SpansMeasured) -> list[str]:
                 arg if value is None else f'{arg},"{name}":{value}'
                 for arg, value in zip(args, values, strict=True)
             ]
-    return [f"{{{arg}}}" for arg in args]
+    return args

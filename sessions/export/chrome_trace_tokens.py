@@ -1,6 +1,7 @@
 """What a Chrome trace says of tokens, blocks and memory: arguments, instants and counters."""
 
 from collections import deque
+from functools import lru_cache
 from operator import attrgetter
 
 import msgspec
@@ -54,6 +55,19 @@ class _Verdict(msgspec.Struct, gc=False):
     extra_origin: Origin | None
 
 
+class _Rejected(msgspec.Struct, gc=False):
+    """What is said of a draft token that was refused."""
+
+    step: int
+    sequence_id: int
+    position: int
+    token_id: int
+    token_text: str
+    draft_prob: float
+    target_prob: float
+    uniform: float
+
+
 _draft_values = attrgetter(*_Draft.__struct_fields__)
 _verdict_values = attrgetter(*_Verdict.__struct_fields__)
 
@@ -74,18 +88,17 @@ class TraceTokens:
         self._tested: deque[bool] = deque(maxlen=ROLLING_TOKENS)
 
     def read(self, event: Event, *, is_kept: bool) -> None:
-        match event:
-            case DraftProposed():
-                if event.step != self._step:
-                    self.close()
-                    self._step = event.step
-                self._wait("draft", event, is_kept)
-            case DraftVerified():
-                self._wait("verify", event, is_kept)
-                self._judge(event, is_kept)
-            case SequenceSetBack() if is_kept:
-                args = {"sequence_id": event.sequence_id}
-                self._file.instant("set back", "sequence", self._target(), event.t_ns, args)
+        if type(event) is DraftProposed:
+            if event.step != self._step:
+                self.close()
+                self._step = event.step
+            self._wait("draft", event, is_kept)
+        elif type(event) is DraftVerified:
+            self._wait("verify", event, is_kept)
+            self._judge(event, is_kept)
+        elif type(event) is SequenceSetBack and is_kept:
+            args = as_json({"sequence_id": event.sequence_id})
+            self._file.instant("set back", "sequence", self._target(), event.t_ns, args)
 
     def take(self, name: str, step: int) -> str:
         """The sequences of a range in JSON, "" where it has none: the first ``draft`` and
@@ -100,7 +113,7 @@ class TraceTokens:
         for name, waiting in self._waiting.items():
             for is_kept, event in waiting:
                 if is_kept:
-                    args = {"step": event.step, "sequences": [_arguments(event)]}
+                    args = as_json({"step": event.step, "sequences": [_arguments(event)]})
                     self._file.instant(f"{name} tokens", "tokens", self._target(), event.t_ns, args)
         self._waiting.clear()
 
@@ -114,21 +127,22 @@ class TraceTokens:
         self._tested.extend(tested)
         if not is_kept or not tested:
             return
-        rate = self._tested.count(True) / len(self._tested)
-        self._file.counter("rolling acceptance", event.t_ns, {"acceptance_rate": rate})
+        rate = _rate(self._tested.count(True), len(self._tested))
+        self._file.counter("rolling acceptance", event.t_ns, rate)
         if tested[-1] or self._per_step:
             return
         index = len(tested) - 1
-        args = {
-            "step": event.step,
-            "sequence_id": event.sequence_id,
-            "position": event.position + index,
-            "token_id": event.token_ids[index],
-            "token_text": event.token_texts[index],
-            "draft_prob": event.draft_probs[index],
-            "target_prob": event.target_probs[index],
-            "uniform": event.uniforms[index],
-        }
+        rejected = _Rejected(
+            event.step,
+            event.sequence_id,
+            event.position + index,
+            event.token_ids[index],
+            event.token_texts[index],
+            event.draft_probs[index],
+            event.target_probs[index],
+            event.uniforms[index],
+        )
+        args = as_json(rejected)
         self._file.instant("rejected", "tokens", self._target(), event.t_ns, args)
 
     def _target(self) -> int:
@@ -152,7 +166,7 @@ class TraceReadings:
             case BlocksFreed():
                 self._count(event, -len(event.physical_blocks), is_kept)
             case HostSampled() if is_kept:
-                used = {"process_bytes": event.process_memory_bytes}
+                used = as_json({"process_bytes": event.process_memory_bytes})
                 self._file.counter("host memory", event.t_ns, used)
             case GpuSampled() if is_kept:
                 self._sample(event)
@@ -160,19 +174,23 @@ class TraceReadings:
     def _count(self, event: BlocksAllocated | BlocksFreed, change: int, is_kept: bool) -> None:
         self._n_blocks[event.role] += change
         if is_kept:
-            self._file.counter(
-                f"{event.role} blocks", event.t_ns, {"n": self._n_blocks[event.role]}
-            )
+            n_blocks = self._n_blocks[event.role]
+            self._file.counter(f"{event.role} blocks", event.t_ns, f'{{"n":{n_blocks}}}')
 
     def _sample(self, event: GpuSampled) -> None:
         device = self._devices.setdefault(event.device_uuid, len(self._devices))
         for name in ("memory_used_bytes", "utilization_pct", "power_mw", "sm_active_pct"):
             value = getattr(event, name)
             if value is not None:  # a counter has no gap: what is missing is not said
-                self._file.counter(f"GPU {device} {name}", event.t_ns, {name: value})
+                self._file.counter(f"GPU {device} {name}", event.t_ns, as_json({name: value}))
 
 
 def _arguments(event: DraftProposed | DraftVerified) -> _Draft | _Verdict:
     if isinstance(event, DraftProposed):
         return _Draft(*_draft_values(event))
     return _Verdict(*_verdict_values(event))
+
+
+@lru_cache(ROLLING_TOKENS**2)
+def _rate(n_accepted: int, n_tested: int) -> str:
+    return as_json({"acceptance_rate": n_accepted / n_tested})

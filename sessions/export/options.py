@@ -84,9 +84,11 @@ def select(events: Iterable[Event], part: StepRange | TimeRange | None) -> Itera
     """Every event, with whether it is kept. What describes the session and its sequences always
     is; spans are when any of them reaches into the stretch; what has no step of its own is kept
     while the steps are."""
-    if part is None:
-        yield from zip(events, repeat(True), strict=False)
-    elif isinstance(part, TimeRange):
+    return zip(events, repeat(True)) if part is None else _marked(events, part)
+
+
+def _marked(events: Iterable[Event], part: StepRange | TimeRange) -> Iterator[Told]:
+    if isinstance(part, TimeRange):
         for event in events:
             yield event, isinstance(event, _ALWAYS) or _is_within(event, part)
     else:

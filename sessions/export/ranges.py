@@ -26,15 +26,7 @@ COLORS = {  # red, green, blue; told apart by every kind of eye
     "prefill": 0x56B4E9,
 }
 NO_STEP = -1
-
-_OF_A_STEP = {
-    SpansMeasured,
-    DraftProposed,
-    DraftVerified,
-    StepCommitted,
-    SequenceFinished,
-    PrefillCompleted,
-}
+_NEVER_NS = 2**64  # later than the end of any range
 
 
 class HostRange(NamedTuple):
@@ -76,30 +68,28 @@ class RangeReader:
         """The ranges that are known with this event."""
         if event.t_ns > self.last_ns:
             self.last_ns = event.t_ns
-        if type(event) not in _OF_A_STEP:
-            return []
-        match event:
-            case SpansMeasured():
-                self._note(event)
-                return self._measured(event)
-            case DraftProposed():
-                left = []
-                if event.step != self._step:
-                    left = self._interrupted(self._step_last_ns)
-                    self._step, self._is_measured = event.step, False
-                self._open[event.sequence_id] = self._step_last_ns = event.t_ns
-                self._unjudged.add(event.sequence_id)
-                return left
-            case DraftVerified():
-                self._unjudged.discard(event.sequence_id)
-                self._step_last_ns = event.t_ns
-            case StepCommitted():
-                self._open.pop(event.sequence_id, None)
-                self._step_last_ns = event.t_ns
-            case SequenceFinished() if event.sequence_id in self._open:
-                self._step_last_ns = event.t_ns
-            case PrefillCompleted():
-                self._prefills.append(event)
+        # In the order of how often they come; asked thus, as most of an export's events pass here.
+        if type(event) is DraftVerified:
+            self._unjudged.discard(event.sequence_id)
+            self._step_last_ns = event.t_ns
+        elif type(event) is StepCommitted:
+            self._open.pop(event.sequence_id, None)
+            self._step_last_ns = event.t_ns
+        elif type(event) is DraftProposed:
+            left = []
+            if event.step != self._step:
+                left = self._interrupted(self._step_last_ns)
+                self._step, self._is_measured = event.step, False
+            self._open[event.sequence_id] = self._step_last_ns = event.t_ns
+            self._unjudged.add(event.sequence_id)
+            return left
+        elif type(event) is SpansMeasured:
+            self._note(event)
+            return self._measured(event)
+        elif type(event) is PrefillCompleted:
+            self._prefills.append(event)
+        elif type(event) is SequenceFinished and event.sequence_id in self._open:
+            self._step_last_ns = event.t_ns
         return []
 
     def read_plain(self, event: SpansMeasured) -> list[int] | None:
@@ -226,13 +216,15 @@ class Nesting:
 
 def do_nest(starts_ns: Iterable[int], ends_ns: Iterable[int]) -> bool:
     """Whether ranges whose starts increase lie inside or beside each other."""
-    open_ends: list[int] = []
+    around: list[int] = []  # ends of the ranges around the innermost open one
+    innermost = _NEVER_NS
     for start_ns, end_ns in zip(starts_ns, ends_ns, strict=True):
-        while open_ends and open_ends[-1] <= start_ns:
-            open_ends.pop()
-        if open_ends and open_ends[-1] < end_ns:
+        while innermost <= start_ns:
+            innermost = around.pop()
+        if innermost < end_ns:
             return False
-        open_ends.append(end_ns)
+        around.append(innermost)
+        innermost = end_ns
     return True
 
 

@@ -14,18 +14,23 @@ BUFFER_BYTES = 1 << 16
 """Larger texts take their memory from the system, and give it back, each time anew."""
 
 _SEPARATOR = ",\n"
+_COMPLETE, _INSTANT, _COUNTER = '"ph":"X"', '"ph":"i","s":"t"', '"ph":"C"'
 
 _encode = msgspec.json.Encoder().encode  # NaN and infinity would become null
 
 
+_DECIMALS = [f".{thousandths:03d}" for thousandths in range(1000)]
+"""Looking them up is quicker than writing three digits."""
+
+
 def microseconds(ns: int) -> str:
     """``ns`` as a JSON number of microseconds, exactly: 300 is ``0.300``."""
-    return f"{ns // 1000}.{ns % 1000:03d}" if ns >= 0 else f"-{microseconds(-ns)}"
+    return f"{ns // 1000}{_DECIMALS[ns % 1000]}" if ns >= 0 else f"-{microseconds(-ns)}"
 
 
 def all_microseconds(all_ns: Iterable[int]) -> list[str]:
-    """``microseconds`` of many, none of them negative: cutting text is quicker than dividing."""
-    return [f"{digits[:-3]}.{digits[-3:]}" for digits in [str(ns).zfill(4) for ns in all_ns]]
+    """``microseconds`` of many, none of them negative."""
+    return [f"{ns // 1000}{_DECIMALS[ns % 1000]}" for ns in all_ns]
 
 
 class TraceFile:
@@ -42,7 +47,6 @@ class TraceFile:
         self._buffer: list[str] = []
         self._n_buffered = 0
         self._before = '{"traceEvents":[\n'  # what comes before the next event
-        self._heads: dict[tuple[str, str, int], str] = {}
         self.process_id = 1
 
     def metadata(self, kind: str, tid: int, **args: Any) -> None:
@@ -51,44 +55,40 @@ class TraceFile:
     def complete(
         self, name: str, category: str, tid: int, start_ns: int, end_ns: int, args: str
     ) -> None:
-        """``args`` is an object in JSON."""
-        head = self._head(name, category, tid)
+        """``args``, here and below, is an object in JSON."""
         self._add(
-            f'{head}{microseconds(start_ns)},"dur":{microseconds(end_ns - start_ns)},'
-            f'"args":{args}}}'
+            f"{_head(_COMPLETE, name, category, self.process_id, tid)}{microseconds(start_ns)},"
+            f'"dur":{microseconds(end_ns - start_ns)},"args":{args}}}'
         )
 
     def step_template(
         self, ranges: Sequence[tuple[str, str, int]], arrows: Sequence[tuple[str, int, int]]
     ) -> str:
         """What ``complete`` and ``flow`` write of steps of the same ranges, to be filled by ``%``:
-        of each range the start, the length and the arguments, then of each arrow its number and
-        the start of its source, its number and the start of its sink.
+        of each range the start, the length and the arguments, their last brace left out, then of
+        each arrow its number and the start of its source, its number and the start of its sink.
 
         Args:
             ranges: name, category and lane of each.
             arrows: name of each, and the lanes of both ends.
         """
-        events = [
-            f'{self._head(*each).replace("%", "%%")}%s,"dur":%s,"args":%s}}' for each in ranges
+        heads = [
+            _head(_COMPLETE, name, category, self.process_id, tid) for name, category, tid in ranges
         ]
+        events = [f'{head.replace("%", "%%")}%s,"dur":%s,"args":%s}}}}' for head in heads]
         return _SEPARATOR.join([*events, *(self._arrow(*each) for each in arrows)])
 
     def add(self, events: str) -> None:
         """Events that are written out already, by a template."""
         self._add(events)
 
-    def instant(self, name: str, category: str, tid: int, t_ns: int, args: Any) -> None:
-        self._add(
-            f'{{"ph":"i","s":"t","name":{_quoted(name)},"cat":"{category}",{self._at(tid)},'
-            f'"ts":{microseconds(t_ns)},"args":{as_json(args)}}}'
-        )
+    def instant(self, name: str, category: str, tid: int, t_ns: int, args: str) -> None:
+        head = _head(_INSTANT, name, category, self.process_id, tid)
+        self._add(f'{head}{microseconds(t_ns)},"args":{args}}}')
 
-    def counter(self, name: str, t_ns: int, series: dict[str, Any]) -> None:
-        self._add(
-            f'{{"ph":"C","name":{_quoted(name)},{self._at(0)},"ts":{microseconds(t_ns)},'
-            f'"args":{as_json(series)}}}'
-        )
+    def counter(self, name: str, t_ns: int, args: str) -> None:
+        head = _head(_COUNTER, name, "", self.process_id, 0)
+        self._add(f'{head}{microseconds(t_ns)},"args":{args}}}')
 
     def flow(self, name: str, number: int, source: tuple[int, int], sink: tuple[int, int]) -> None:
         """An arrow between two ranges, each given as the lane and a time within."""
@@ -109,18 +109,9 @@ class TraceFile:
         finally:
             self._raw.close()
 
-    def _head(self, name: str, category: str, tid: int) -> str:
-        """A range's text up to its start: the same for thousands."""
-        known = self._heads.get((name, category, tid))
-        if known is None:
-            known = self._heads[name, category, tid] = (
-                f'{{"ph":"X","name":{as_json(name)},"cat":"{category}",{self._at(tid)},"ts":'
-            )
-        return known
-
     def _arrow(self, name: str, source_tid: int, sink_tid: int) -> str:
         """Both ends of an arrow; its number and a time are to be filled in, twice."""
-        common = f'"name":{_quoted(name).replace("%", "%%")},"cat":"flow","id":%s'
+        common = f'"name":{as_json(name).replace("%", "%%")},"cat":"flow","id":%s'
         return _SEPARATOR.join(
             f'{{"ph":{kind},{common},{self._at(tid)},"ts":%s}}'
             for kind, tid in (('"s"', source_tid), ('"f","bp":"e"', sink_tid))
@@ -231,5 +222,8 @@ def as_json(value: Any) -> str:
     return _encode(value).decode()
 
 
-_quoted = lru_cache(1024)(as_json)
-"""Of names, which come again and again."""
+@lru_cache(1024)
+def _head(phase: str, name: str, category: str, process_id: int, tid: int) -> str:
+    """An event's text up to its time: the same for thousands."""
+    about = f',"cat":"{category}"' if category else ""
+    return f'{{{phase},"name":{as_json(name)}{about},"pid":{process_id},"tid":{tid},"ts":'

@@ -109,7 +109,7 @@ def test_a_template_writes_what_single_events_are(tmp_path: Path) -> None:
             [("100%s", "host", 1), ("verify", "host", 2)], [("50%", 1, 2)]
         )
         starts, lengths = all_microseconds([300, 2_000_000]), all_microseconds([1200, 1])
-        ranges = (starts[0], lengths[0], "{}", starts[1], lengths[1], '{"step":1}')
+        ranges = (starts[0], lengths[0], "{", starts[1], lengths[1], '{"step":1')
         file.add(template % (*ranges, 7, starts[0], 7, starts[1]))
         file.finish({})
     assert paths[0].read_text() == paths[1].read_text()
