@@ -1,13 +1,16 @@
 """Events become rows and come back, in pieces of bounded size."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from engine.wire.codec import encode
-from engine.wire.events import Event, LogEmitted, SessionStarted
+from engine.wire.events import Event, KvAdvanced, LogEmitted, SessionStarted
 from sessions import session_rows
 from sessions.environment import Environment
+from sessions.recovery import recover
 from sessions.session_errors import DamagedSessionFile, NewerSessionFile
 from sessions.session_facts import SessionFacts
 from sessions.session_file import SessionFile
@@ -59,6 +62,47 @@ def test_a_part_can_be_read(tmp_path: Path) -> None:
 def test_holes_are_kept(tmp_path: Path) -> None:
     events = [event for event in script() if event.ordinal % 7]
     assert stored(record(tmp_path / "x.specscope", events)) == events
+
+
+def lose(path: Path, column: str, *statements: str) -> Path:
+    """The file with NULL in the column of event 30, which its table then takes."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '')")
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for statement in (*statements, f"UPDATE events SET {column} = NULL WHERE ordinal = 30"):
+            database.execute(statement)
+    return path
+
+
+TWO_IN_ONE = (
+    "UPDATE events SET payload = payload || ',' || (SELECT payload FROM events WHERE ordinal = 30)"
+    " WHERE ordinal = 29"
+)
+"""The events 29 and 30 in the row of the first."""
+
+
+@pytest.mark.parametrize(
+    ("statements", "n_sound"), [((), 30), ((TWO_IN_ONE,), 29)], ids=["alone", "told by another"]
+)
+def test_a_row_without_a_payload_is_damage(
+    tmp_path: Path, statements: tuple[str, ...], n_sound: int
+) -> None:
+    path = lose(record(tmp_path / "x.specscope", script()), "payload", *statements)
+    with SessionFile.open(path) as file:
+        batches = file.batches()
+        assert next(batches) == script()[:n_sound]
+        with pytest.raises(DamagedSessionFile, match=f"event {n_sound}"):
+            next(batches)
+    recovered = recover(path, tmp_path / "y.specscope")
+    assert stored(recovered.out) == script()[:n_sound] + script()[31:]
+
+
+def test_a_row_of_no_kind_is_not_passed_over(tmp_path: Path) -> None:
+    path = lose(record(tmp_path / "x.specscope", script()), "kind")
+    with SessionFile.open(path) as file:
+        events = [event for part in file.batches(without=[KvAdvanced]) for event in part]
+    assert [event for event in events if event.ordinal == 30] == [script()[30]]
 
 
 @pytest.mark.parametrize(
