@@ -91,7 +91,7 @@ def kv_map(snapshot: Snapshot, role: int) -> KvMap | None:
     newest_draft = _newest_draft(snapshot)
     is_just = (of_user >= 0) & (_at(lengths.ordinal, of_user) > newest_draft)
     rolled_back = np.where(is_just, _at(lengths.n_rolled_back, of_user), 0)
-    starts = logical * block_size
+    starts = logical.astype(np.int64) * block_size
     n_filled = np.where(is_owned, np.clip(length - starts, 0, block_size), 0)
     last_slot = np.clip(length + rolled_back - starts, 0, block_size)
     n_rolled_back = np.where(is_owned, last_slot - n_filled, 0)
@@ -174,11 +174,13 @@ def _newest_advances(
     is_opening = changes["change"][block_rows] == KvChange.ALLOCATED
     is_opening &= changes["logical_block"][block_rows] == 0
     openings = block_rows[is_opening]
-    n_ids = int(max(ids[block_rows].max(initial=-1), owners.max(initial=-1))) + 1
-    opened = np.full(n_ids, -1)
-    opened[ids[openings]] = openings  # the last of equals stays
-    newest = _newest_rows(snapshot, role, wanted=owners, opened=opened[owners])
-    is_found = (newest >= 0) & (newest > opened[owners])
+    opened = np.full(len(owners), -1)
+    if len(owners):
+        places = np.searchsorted(owners, ids[openings]).clip(max=len(owners) - 1)
+        is_owner = owners[places] == ids[openings]
+        opened[places[is_owner]] = openings[is_owner]  # the last of equals stays
+    newest = _newest_rows(snapshot, role, wanted=owners, opened=opened)
+    is_found = (newest >= 0) & (newest > opened)
     row = newest[is_found]
     n_rolled_back = changes["n_rolled_back"][row]
     length = changes["position"][row] + changes["n_written"][row] - n_rolled_back

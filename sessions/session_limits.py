@@ -8,7 +8,7 @@ event that is read passes through here, hence the loops without a line of Python
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from itertools import chain, starmap
-from operator import attrgetter
+from operator import add, attrgetter
 from struct import Struct
 from struct import error as StructError
 from typing import Any, NamedTuple, get_type_hints
@@ -21,6 +21,7 @@ from engine.wire.events import (
     DraftVerified,
     Event,
     KernelsRecorded,
+    KvAdvanced,
     SequenceStarted,
     SpansMeasured,
     StepCommitted,
@@ -43,6 +44,15 @@ may be missing, need only fit their columns: 32 or 64 bits with a sign."""
 _MAX_COUNT = 2**31 - 1
 """What a column of ids, positions and counts holds."""
 
+_REACHES: dict[type[Any], tuple[Callable[[Any], int], Callable[[Any], int]]] = {
+    BlocksAllocated: (attrgetter("first_logical_block"), lambda e: len(e.physical_blocks)),
+    KvAdvanced: (attrgetter("position"), attrgetter("n_written")),
+    DraftProposed: (attrgetter("position"), lambda e: len(e.token_ids)),
+    DraftVerified: (attrgetter("position"), lambda e: len(e.token_ids)),
+    StepCommitted: (attrgetter("position"), lambda e: len(e.token_ids)),
+}
+"""Where an event begins to count on, and how far: a column holds the end, too."""
+
 
 class LimitError(ValueError):
     """An event no engine could have said; the message says why."""
@@ -52,7 +62,8 @@ def check_limits(events: Iterable[Event]) -> None:
     """Raise LimitError unless every integer fits its kind and parallel lists are equally long.
 
     Times and sizes are at most 64 bits wide with their sign. Counts, ids and positions, and the
-    numbers of blocks, are 0 to 2^31 - 1; a step may be below zero.
+    numbers of blocks, are 0 to 2^31 - 1, and so is what follows the last place of an event; a step
+    may be below zero.
     """
     groups: defaultdict[Any, list[Event]] = defaultdict(list)
     for event in events:
@@ -75,6 +86,11 @@ def _check_kind(kind: type[Any], events: list[Event], check: "_Check") -> None:
             raise _out_of_range(kind)
     if check.has_same_lengths is not None and not all(map(check.has_same_lengths, events)):
         raise LimitError(f"lists in {kind.__name__} differ in length")
+    if check.reach is not None:
+        firsts, lengths = (list(map(values, events)) for values in check.reach)
+        is_near = max(firsts) + max(lengths) > _MAX_COUNT  # else none of them is
+        if is_near and max(map(add, firsts, lengths)) > _MAX_COUNT:
+            raise _out_of_range(kind)
     for values, bound in check.others:
         told = set(map(values, events))  # often alike, and often None
         numbers = [number for each in told for number in each if number is not None]
@@ -92,6 +108,7 @@ class _Check(NamedTuple):
     packs: tuple[Callable[..., bytes], ...]
     scalars: Callable[[Any], tuple[Any, ...]]
     counts: Callable[[Any], tuple[int, ...]] | None
+    reach: tuple[Callable[[Any], int], Callable[[Any], int]] | None
     has_same_lengths: Callable[[Any], bool] | None
     others: tuple[tuple[Callable[[Any], tuple[int | None, ...]], int], ...]  # and their bounds
 
@@ -153,6 +170,7 @@ def _make_check(kind: type[Any]) -> _Check:
         packs=packs,
         scalars=attrgetter(*names),  # ordinal and t_ns at least
         counts=_COUNTS.get(kind),
+        reach=_REACHES.get(kind),
         has_same_lengths=_SAME_LENGTHS.get(kind),
         others=tuple(others),
     )

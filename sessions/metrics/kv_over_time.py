@@ -55,7 +55,7 @@ def kv_over_time(snapshot: Snapshot, role: int) -> KvOverTime | None:
     told = np.where(kinds == int(KvChange.ADVANCED), lengths, 0)  # set back: nothing is written
     length = _last_within(ids[order], told[order], is_told[order])
     filled = np.minimum(length, owned * block_size)
-    reserved = np.where(owned > 0, _worst_cases(snapshot, block_size)[ids[order]], 0)
+    reserved = np.where(owned > 0, _worst_cases(snapshot, block_size, ids[order]), 0)
     ordinals = changes["ordinal"][rows]
     ends = np.flatnonzero(np.append(ordinals[1:] != ordinals[:-1], True)) if len(rows) else rows
     return KvOverTime(
@@ -108,13 +108,15 @@ def _summed(ids: Array, values: Array, order: Array) -> Array:
     return total
 
 
-def _worst_cases(snapshot: Snapshot, block_size: int) -> Array:
-    """Blocks that each sequence's prompt and ``max_new_tokens`` need, by its id, [n_ids]."""
+def _worst_cases(snapshot: Snapshot, block_size: int, ids: Array) -> Array:
+    """Blocks that the prompt and ``max_new_tokens`` of the sequences ``ids`` need, [n_ids]; 0 for
+    one that nobody started."""
     sequences = snapshot.sequences
-    n_ids = int(snapshot.kv_changes["sequence_id"].max(initial=-1)) + 1
-    rows = np.flatnonzero(sequences["change"] == int(SequenceChange.STARTED))[::-1]
-    rows = rows[sequences["sequence_id"][rows] < n_ids]
+    rows = np.flatnonzero(sequences["change"] == int(SequenceChange.STARTED))
+    started, firsts = np.unique(sequences["sequence_id"][rows], return_index=True)
+    if not len(started):
+        return np.zeros(len(ids), np.int64)
+    rows = rows[firsts]
     worst = sequences["n_prompt_tokens"][rows].astype(np.int64) + sequences["max_new_tokens"][rows]
-    blocks = np.zeros(n_ids, np.int64)
-    blocks[sequences["sequence_id"][rows]] = -(-worst // block_size)  # the first start stays
-    return blocks
+    places = np.searchsorted(started, ids).clip(max=len(started) - 1)
+    return np.where(started[places] == ids, -(-worst // block_size)[places], 0)

@@ -13,6 +13,7 @@ from engine.wire.events import (
     Role,
 )
 from sessions.kv_map import NO_OWNER, BlockState, block_table, contiguous_reservation, kv_map
+from sessions.metrics.kv_over_time import kv_over_time
 from sessions.tables import DRAFT, ROLE_CODES, TARGET
 from tests.sessions.played import model_of, snapshot_of
 from tests.support.event_script import EventScript
@@ -214,3 +215,19 @@ def test_a_slow_reading_of_an_engines_events_agrees(
     )
     assert set(kv.states[kv.n_filled > 0].tolist()) <= {COMMITTED}
     assert all(kv.n_filled + kv.n_rolled_back <= kv.block_size)
+
+
+def test_large_numbers_of_a_sequence_and_a_block_need_no_large_arrays() -> None:
+    told = Told()
+    largest = 2**31 - 1
+    told.allocate(0, 1, sequence_id=largest)
+    told.allocate(largest - 1, 2, sequence_id=largest)
+    told.advance(0, 3, sequence_id=largest)
+    snapshot = snapshot_of(told.events)
+    kv = kv_map(snapshot, TARGET)
+    assert kv is not None
+    assert kv.n_filled.tolist() == [0, 3, 0, 0, 0, 0]  # the far block is behind what is written
+    assert block_table(kv, largest).tolist() == [1, 2]
+    series = kv_over_time(snapshot, TARGET)
+    assert series is not None
+    assert series.n_filled.tolist() == [0, 0, 3]

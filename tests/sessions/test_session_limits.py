@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from engine.wire.events import (
     BlocksAllocated,
     BlocksFreed,
+    DraftProposed,
     DraftVerified,
     Event,
     GpuSampled,
@@ -18,7 +19,10 @@ from engine.wire.events import (
 )
 from sessions.model import SessionModel
 from sessions.session_limits import LimitError, check_limits
+from sessions.tables import KvChange
 from tests.sessions.recorded import script
+
+ALLOCATED = int(KvChange.ALLOCATED)
 
 
 def first(kind: type[Event]) -> Event:
@@ -67,6 +71,35 @@ def test_a_number_that_no_column_takes_is_refused(
 ) -> None:
     with pytest.raises(LimitError, match=f"a number in {kind.__name__} is out of range"):
         check(replace(first(kind), **changes))
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        (DraftProposed, "position"),
+        (DraftVerified, "position"),
+        (StepCommitted, "position"),
+        (KvAdvanced, "position"),
+        (BlocksAllocated, "first_logical_block"),
+    ],
+)
+def test_places_that_count_on_past_a_column_are_refused(kind: type[Event], field: str) -> None:
+    event = first(kind)
+    length = max(
+        getattr(event, "n_written", 0),
+        *(len(getattr(event, name, ())) for name in ("token_ids", "physical_blocks")),
+    )
+    assert length > 0
+    last = replace(event, **{field: 2**31 - 1 - length})
+    check(last)
+    model = SessionModel()
+    model.consume([last])
+    tables = model.snapshot()
+    assert all(tables.draft_tokens["position"] > 0)
+    assert all(tables.output_tokens["position"] > 0)
+    assert all(tables.kv_changes["logical_block"][tables.kv_changes["change"] == ALLOCATED] > 0)
+    with pytest.raises(LimitError, match=f"a number in {kind.__name__} is out of range"):
+        check_limits([event, replace(event, **{field: 2**31 - length})])
 
 
 def test_every_number_that_is_let_in_fits_its_column() -> None:
