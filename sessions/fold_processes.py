@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event, Thread
+from time import monotonic
 
 import msgspec
 
@@ -55,10 +56,13 @@ class FoldProcesses:
         return self._is_over
 
     def poll(self, timeout_s: float) -> ColumnPiece | None:
-        """The next piece; None when it is not there by then, or there is none."""
+        """The next piece; None when it is not there by then, or there is none. Pieces without an
+        event are passed over for as long, one at least."""
+        deadline_s = monotonic() + timeout_s
         while not self._is_over:
+            left_s = max(deadline_s - monotonic(), 0.0)
             try:
-                packed = self._queues[self._n_given % len(self._queues)].get(timeout=timeout_s)
+                packed = self._queues[self._n_given % len(self._queues)].get(timeout=left_s)
             except Empty:
                 return None
             self._n_given += 1
@@ -68,7 +72,7 @@ class FoldProcesses:
                 packed = b""
             if not packed:
                 self.close()
-            elif piece is not None:
+            elif piece is not None or monotonic() >= deadline_s:
                 return piece
         return None
 

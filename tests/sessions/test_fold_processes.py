@@ -45,6 +45,23 @@ def test_their_pieces_are_the_session(path: Path, n_processes: int) -> None:
     assert n_children() == n_before
 
 
+def test_pieces_without_an_event_take_no_longer_than_allowed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times_s = [0.0]
+
+    def nothing(packed: bytes) -> None:
+        times_s.append(times_s[-1] + 100)
+
+    monkeypatch.setattr(fold_processes, "monotonic", lambda: times_s[-1])
+    monkeypatch.setattr(fold_processes, "read_piece", nothing)
+    folding = FoldProcesses(path, EVENTS[-1].ordinal, n_processes=1)
+    assert folding.poll(250.0) is None
+    assert times_s == [0, 100, 200, 300]
+    assert not folding.is_over
+    folding.close()
+
+
 def test_closing_ends_them(path: Path) -> None:
     n_before = n_children()
     folding = FoldProcesses(path, EVENTS[-1].ordinal, n_processes=2)
