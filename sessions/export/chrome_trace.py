@@ -68,6 +68,8 @@ def _write(file: TraceFile, events: Iterable[Event], options: ExportOptions) -> 
         told_ranges = [] if is_whole_step else ranges.read(event)
         if told_ranges and is_kept:
             rows.add_ranges(cut(told_ranges, per_step=per_step))
+        if isinstance(event, SpansMeasured) and event.gpu_start_ns and is_kept:
+            rows.add_gpu(event, per_step=per_step)
         if kind in KernelReader.KINDS and not per_step:
             told_kernels = kernels.read(event)
             if told_kernels and is_kept:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from engine.wire.events import Role, SpansMeasured
 from sessions.export.chrome_trace_tokens import TraceTokens
 from sessions.export.kernels import Kernel
-from sessions.export.ranges import NO_STEP, HostRange
+from sessions.export.ranges import NO_STEP, PER_TOKEN, HostRange
 from sessions.export.trace_file import Lanes, TraceFile, all_microseconds, as_json
 
 ENGINE_LANE = "engine"
@@ -85,6 +85,21 @@ class TraceRanges:
             elif told.name == "verify" and source is not None:
                 self._arrow(source, (tid, told.start_ns))
                 source = None
+
+    def add_gpu(self, event: SpansMeasured, *, per_step: bool) -> None:
+        """A step's spans when the device was at them, beside the host's of the same names."""
+        spans = [
+            (start_ns, start_ns + gpu_ns, name, role)
+            for start_ns, gpu_ns, name, role in zip(
+                event.gpu_start_ns, event.gpu_ns, event.names, event.roles, strict=True
+            )
+            if start_ns is not None and gpu_ns is not None
+            if not (per_step and name == PER_TOKEN)
+        ]
+        args = "{}" if event.step == NO_STEP else f'{{"step":{event.step}}}'
+        for start_ns, end_ns, name, role in sorted(spans, key=lambda span: (span[0], -span[1])):
+            tid = self._lanes.place(f"GPU {LANES[role]}", start_ns, end_ns)
+            self._file.complete(name, "gpu", tid, start_ns, end_ns, args)
 
     def add_kernels(self, kernels: list[Kernel]) -> None:
         for kernel in sorted(kernels, key=lambda kernel: (kernel.start_ns, -kernel.end_ns)):

@@ -28,11 +28,18 @@ _LISTS: dict[type[Any], list[Callable[[Any], tuple[Any, ...]]]] = {
         DraftVerified: _VERDICT,
     }.items()
 }
-_Times = tuple[Callable[[Any], tuple[int, ...]], int]
-"""Where times are, and the smallest they may be; a device's clock may be off."""
+_LISTS[SpansMeasured].append(lambda event: event.gpu_start_ns or event.names)  # may be left out
+
+_Times = tuple[Callable[[Any], Sequence[int]], int]
+"""Where times are, and the smallest they may be; the clock of a device's kernels may be off."""
 
 _TIMES: dict[type[Any], tuple[_Times, ...]] = {
-    SpansMeasured: ((attrgetter("start_ns"), 0), (attrgetter("host_ns"), 0)),
+    SpansMeasured: (
+        (attrgetter("start_ns"), 0),
+        (attrgetter("host_ns"), 0),
+        (lambda event: event.gpu_start_ns and _told(event.gpu_start_ns), 0),
+        (lambda event: event.gpu_start_ns and _told(event.gpu_ns), 0),
+    ),
     KernelsRecorded: ((attrgetter("start_ns"), -LARGEST_NS), (attrgetter("duration_ns"), 0)),
 }
 _t_ns = attrgetter("t_ns")
@@ -57,6 +64,10 @@ def _is_whole(kind: type[Any], events: Sequence[Event]) -> bool:
         _are_within(list(chain.from_iterable(map(times, events))), smallest)
         for times, smallest in _TIMES.get(kind, ())
     )
+
+
+def _told(times: Sequence[int | None]) -> list[int]:
+    return [ns for ns in times if ns is not None]
 
 
 def _are_within(times: Sequence[int], smallest: int) -> bool:

@@ -26,6 +26,9 @@ COLORS = {  # red, green, blue; told apart by every kind of eye
     "prefill": 0x56B4E9,
 }
 NO_STEP = -1
+PER_TOKEN = "draft_forward"
+"""The ranges that come once a token."""
+
 _NEVER_NS = 2**64  # later than the end of any range
 
 
@@ -230,7 +233,7 @@ def do_nest(starts_ns: Iterable[int], ends_ns: Iterable[int]) -> bool:
 
 def cut(ranges: list[HostRange], *, per_step: bool) -> Iterable[HostRange]:
     """Without what comes once a token, if so wished."""
-    return [r for r in ranges if r.name != "draft_forward"] if per_step else ranges
+    return [r for r in ranges if r.name != PER_TOKEN] if per_step else ranges
 
 
 def _outer_first(span: HostRange) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from engine.wire.events import (
     SpansMeasured,
 )
 from sessions.export.options import StepRange, TimeRange, select
+from sessions.export.ranges import PER_TOKEN
 
 # Bytes, measured on written files.
 _RANGE = 130
@@ -36,6 +37,8 @@ class TraceCounts:
     n_steps: int = 0  # measured ones
     n_spans: int = 0
     n_token_spans: int = 0  # of these, draft_forward
+    n_gpu_spans: int = 0  # with a time on the device, once a step
+    n_gpu_token_spans: int = 0  # and once a token
     n_verdicts: int = 0
     n_draft_tokens: int = 0
     n_rejections: int = 0
@@ -56,7 +59,10 @@ class TraceCounts:
             case SpansMeasured():
                 self.n_steps += 1
                 self.n_spans += len(event.names)
-                self.n_token_spans += event.names.count("draft_forward")
+                self.n_token_spans += event.names.count(PER_TOKEN)
+                for name, start_ns in zip(event.names, event.gpu_start_ns, strict=False):
+                    self.n_gpu_token_spans += start_ns is not None and name == PER_TOKEN
+                    self.n_gpu_spans += start_ns is not None and name != PER_TOKEN
             case DraftVerified():
                 self.n_verdicts += 1
                 self.n_draft_tokens += len(event.fates)
@@ -72,10 +78,11 @@ class TraceCounts:
         """The expected size in bytes; right within a third for sessions of more than a few
         steps."""
         size = 1500 + _FLOW * self.n_steps + _COUNTER * (self.n_readings + self.n_verdicts)
+        size += _RANGE * self.n_gpu_spans
         if per_step:
             size += _RANGE * (self.n_spans - self.n_token_spans)
         else:
-            size += _RANGE * self.n_spans + _KERNEL * self.n_kernels
+            size += _RANGE * (self.n_spans + self.n_gpu_token_spans) + _KERNEL * self.n_kernels
             size += (_PROPOSAL + _VERDICT) * self.n_verdicts
             size += _DRAFTED * self.n_draft_tokens + _REJECTION * self.n_rejections
         return round(size * _GZIP_SHARE) if is_gzipped else size

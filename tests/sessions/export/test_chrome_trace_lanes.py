@@ -7,10 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.wire.events import (
-    Event,
-    SessionEnded,
-)
+from engine.wire.events import Event, Role, SessionEnded, SpansMeasured
 from sessions.export.chrome_trace import write_chrome_trace
 from sessions.export.chrome_trace_lanes import TraceRanges
 from tests.support.event_script import EventScript
@@ -48,6 +45,54 @@ def test_an_interrupted_verify_is_closed_at_the_last_known_time(tmp_path: Path) 
     assert {r.end_ns for r in open_ranges} == {events[-1].t_ns}
     assert all(r.args["incomplete"] is True for r in open_ranges)
     assert trace.about["n_incomplete_ranges"] == 2
+
+
+def on_device(events: list[Event], *, late_ns: int = 100) -> list[Event]:
+    """The spans with times on the device, which is that late; the innermost were not timed."""
+    return [
+        msgspec.structs.replace(
+            event,
+            gpu_start_ns=tuple(
+                None if name == "sample" else start + late_ns
+                for name, start in zip(event.names, event.start_ns, strict=True)
+            ),
+            gpu_ns=tuple(
+                None if name == "sample" else host_ns - 50
+                for name, host_ns in zip(event.names, event.host_ns, strict=True)
+            ),
+        )
+        if isinstance(event, SpansMeasured)
+        else event
+        for event in events
+    ]
+
+
+@pytest.mark.parametrize("per_step", [False, True])
+def test_spans_that_were_timed_on_the_device_have_lanes_there(
+    tmp_path: Path, per_step: bool
+) -> None:
+    events = with_clear_spans(plain_session(5))
+    alone = written_trace(events, tmp_path, per_step=per_step)
+    trace = written_trace(on_device(events), tmp_path, per_step=per_step)
+    lanes = {"GPU engine": None, "GPU draft": Role.DRAFT, "GPU target": Role.TARGET}
+    for lane, role in lanes.items():
+        expected = [
+            (name, start_ns + 100, start_ns + 50 + host_ns, event.step)
+            for event in events
+            if isinstance(event, SpansMeasured)
+            for name, span_role, start_ns, host_ns in zip(
+                event.names, event.roles, event.start_ns, event.host_ns, strict=True
+            )
+            if span_role is role and name != "sample"
+            if not (per_step and name == "draft_forward")
+        ]
+        told = [(r.name, r.start_ns, r.end_ns, r.args["step"]) for r in trace.on(lane)]
+        assert told == expected
+        assert len(told) >= 5
+    host = [r for r in trace.ranges if r.lane not in lanes]
+    assert [(r.name, r.start_ns, r.end_ns, r.lane) for r in host] == [
+        (r.name, r.start_ns, r.end_ns, r.lane) for r in alone.ranges
+    ]
 
 
 def test_kernels_before_their_span_are_moved_on_a_lane_of_their_own(tmp_path: Path) -> None:

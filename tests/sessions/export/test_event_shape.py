@@ -52,17 +52,35 @@ def test_lists_of_different_lengths_are_refused(kind: type, column: str) -> None
         (SpansMeasured, "start_ns", -1),
         (SpansMeasured, "host_ns", -1),
         (SpansMeasured, "start_ns", LARGEST_NS + 1),
+        (SpansMeasured, "gpu_start_ns", -1),
+        (SpansMeasured, "gpu_start_ns", LARGEST_NS + 1),
         (KernelsRecorded, "duration_ns", -1),
         (KernelsRecorded, "start_ns", -LARGEST_NS - 1),
     ],
 )
 def test_impossible_times_are_refused(kind: type, column: str, value: int) -> None:
     event = one_of(kind)
-    damaged = msgspec.structs.replace(event, **{column: (value, *getattr(event, column)[1:])})
+    told = getattr(event, column) or event.start_ns  # a list that may be left out is left out
+    damaged = msgspec.structs.replace(event, **{column: (value, *told[1:])})
     with pytest.raises(ExportError, match="negative or too large"):
         check_shape(damaged)
     with pytest.raises(ExportError, match="negative or too large"):
         check_shapes([*gpu_session(), damaged])
+
+
+@pytest.mark.parametrize(
+    ("starts", "lengths", "match"),
+    [((5,), (5, 5), "differ in length"), ((None, 5), (None, LARGEST_NS + 1), "too large")],
+)
+def test_times_on_the_device_are_looked_at(
+    starts: tuple[int, ...], lengths: tuple[int, ...], match: str
+) -> None:
+    event = one_of(SpansMeasured)
+    first = {name: getattr(event, name)[:2] for name in COLUMNS[SpansMeasured]}
+    whole = msgspec.structs.replace(event, **{**first, "gpu_ns": (None, 5)}, gpu_start_ns=(5, 5))
+    check_shape(whole)
+    with pytest.raises(ExportError, match=match):
+        check_shape(msgspec.structs.replace(whole, gpu_start_ns=starts, gpu_ns=lengths))
 
 
 def test_a_late_end_of_all_times_is_refused() -> None:

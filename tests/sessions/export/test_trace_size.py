@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from engine.wire.events import SpansMeasured
 from sessions.export.chrome_trace import write_chrome_trace
 from sessions.export.options import ExportOptions, StepRange
 from sessions.export.trace_size import TraceCounts
@@ -17,9 +19,20 @@ def toy_run() -> list:
     return running.run([3, 1, 4])
 
 
+def on_device() -> list:
+    return [
+        replace(event, gpu_start_ns=event.start_ns, gpu_ns=event.host_ns)
+        if isinstance(event, SpansMeasured)
+        else event
+        for event in gpu_session(100)
+    ]
+
+
 @pytest.mark.parametrize("per_step", [False, True])
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz"])
-@pytest.mark.parametrize("make", [lambda: plain_session(200), lambda: gpu_session(100), toy_run])
+@pytest.mark.parametrize(
+    "make", [lambda: plain_session(200), lambda: gpu_session(100), on_device, toy_run]
+)
 def test_it_is_right_within_a_third(make, name: str, per_step: bool, tmp_path: Path) -> None:
     events = make()
     path = tmp_path / name
