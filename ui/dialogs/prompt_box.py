@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -19,6 +20,7 @@ from ui.run_order import OrderedPrompt
 from ui.theme import token_font
 
 _SEPARATOR = "---"
+_LEAST_PX = 64  # three lines
 _MAX_BYTES = 4 * 2**20  # of one prompt; far above any model's context
 
 
@@ -36,6 +38,9 @@ class PromptBox(QWidget):
         self.own = QPlainTextEdit()
         self.own.setFont(token_font())
         self.own.setTabChangesFocus(True)
+        self.own.setMinimumHeight(_LEAST_PX)
+        # It takes what room there is: a low screen is not to scroll for a field that may be low.
+        self.own.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.own.setPlaceholderText(
             f"Your own prompts. A line of {_SEPARATOR} alone stands between two."
         )

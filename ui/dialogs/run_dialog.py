@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -35,6 +36,16 @@ from ui.workshop import Workshop
 
 MAX_DRAFTS = 4
 
+_WIDE_PX = 890
+"""Less than this is too narrow for two columns."""
+_DRAFTS_PX = 210
+"""Of the drafts above the others: four of them are seen."""
+_FRAME_PX = 72
+"""Of a screen's height: what a window's frame takes, and some room."""
+_TWO = ((0, 0, 1, 1), (1, 0, 2, 1), (0, 1, 2, 1), (2, 1, 1, 1), (3, 0, 1, 2))
+_ONE = ((0, 0, 1, 1), (1, 0, 1, 1), (2, 0, 1, 1), (3, 0, 1, 1), (4, 0, 1, 1))
+"""Row, column, rows and columns of each section."""
+
 
 class RunDialog(QDialog):
     """Target, drafts, prompts and settings; ``ordered`` gives the order, and the fields to be
@@ -53,6 +64,7 @@ class RunDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Run")
+        self._is_wide: bool | None = None
         self.target = TargetBox(workshop.targets())
         self.drafts = DraftList(workshop.drafts, look)
         self.prompts = PromptBox(workshop.prompts())
@@ -167,20 +179,37 @@ class RunDialog(QDialog):
         self.run_button.setDefault(True)
         share_keys(self)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(is_wide=self.width() >= _WIDE_PX)
+
+    def _arrange(self, *, is_wide: bool) -> None:
+        """In two columns, or one above the other where two would have to scroll sideways."""
+        if is_wide == self._is_wide:
+            return
+        self._is_wide = is_wide
+        for section, place in zip(self._sections, _TWO if is_wide else _ONE, strict=True):
+            self._grid.removeWidget(section)
+            self._grid.addWidget(section, *place)
+        self._grid.setColumnStretch(0, 4)
+        self._grid.setColumnStretch(1, 5 if is_wide else 0)
+        self._grid.setRowStretch(1, 1 if is_wide else 0)
+        self._grid.setRowMinimumHeight(1, 0 if is_wide else _DRAFTS_PX)
+
     def _lay_out(self, buttons: QDialogButtonBox) -> None:
         page = QWidget()
         page.setObjectName("page")
-        grid = QGridLayout(page)
-        grid.setContentsMargins(0, 0, 6, 0)
-        grid.setSpacing(10)
-        grid.addWidget(_section("Target", self.target), 0, 0)
-        grid.addWidget(_section("Drafts — several are compared", self.drafts), 1, 0, 2, 1)
-        grid.addWidget(_section("Prompts", self.prompts), 0, 1, 2, 1)
-        grid.addWidget(_section("Settings", self.settings), 2, 1)
-        grid.addWidget(_section("Nsight", self.nsight), 3, 0, 1, 2)
-        grid.setColumnStretch(0, 4)
-        grid.setColumnStretch(1, 5)
-        grid.setRowStretch(1, 1)
+        self._grid = QGridLayout(page)
+        self._grid.setContentsMargins(0, 0, 6, 0)
+        self._grid.setSpacing(10)
+        self._sections = [
+            _section("Target", self.target),
+            _section("Drafts — several are compared", self.drafts),
+            _section("Prompts", self.prompts),
+            _section("Settings", self.settings),
+            _section("Nsight", self.nsight),
+        ]
+        self._arrange(is_wide=True)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it comes into sight by itself
@@ -197,7 +226,7 @@ class RunDialog(QDialog):
         outer.addWidget(self.problem)
         outer.addLayout(line)
         screen = self.screen().availableGeometry()
-        self.resize(min(1040, screen.width() - 40), min(820, screen.height() - 60))
+        self.resize(min(1040, screen.width() - 40), min(780, screen.height() - _FRAME_PX))
 
 
 def _section(title: str, content: QWidget) -> QFrame:

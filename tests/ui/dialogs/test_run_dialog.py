@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QPushButton
+from PySide6.QtWidgets import QDialog, QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -153,3 +153,26 @@ def test_it_is_gone_when_it_is_closed(qtbot: QtBot) -> None:
     dialog.reject()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert not isValid(dialog)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "may_scroll_down"),
+    [(1040, 696, False), (890, 696, False), (889, 600, True), (700, 600, True)],
+)
+def test_it_never_scrolls_sideways_nor_down_where_a_screen_is_768_high(
+    qtbot: QtBot, width: int, height: int, may_scroll_down: bool
+) -> None:
+    dialog = dialog_of(qtbot)
+    dialog.resize(width, height)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    (area,) = [each for each in dialog.findChildren(QScrollArea) if each.parent() is dialog]
+    assert area.horizontalScrollBar().maximum() == 0
+    assert may_scroll_down or area.verticalScrollBar().maximum() == 0
+
+
+def test_it_leaves_room_for_the_screens_edges(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    screen = dialog.screen().availableGeometry()
+    assert dialog.height() <= screen.height() - 60
+    assert dialog.width() < screen.width()
