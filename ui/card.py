@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QGraphicsView,
     QHBoxLayout,
     QLabel,
+    QMenu,
     QSizePolicy,
     QTabBar,
     QVBoxLayout,
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from ui.key_sharing import share_keys
 from ui.look import Look
+from ui.menus import pop_up
 from ui.panel_table import ListedPanel
 from ui.panels.base import Panel
 from ui.shortened import shortened
@@ -83,9 +85,11 @@ class CardDock(QDockWidget):
 
     made = Signal(object)
     """The panel, as soon as there is one."""
+    reset_wanted = Signal()
+    """The layout is to lie as it is meant again."""
 
     def __init__(self, listed: ListedPanel, state: ViewState, look: Look) -> None:
-        super().__init__(listed.title)
+        super().__init__(listed.tab or listed.title)
         self._listed = listed
         self._state, self._look = state, look
         self._kind: type[Panel] | None = None
@@ -93,12 +97,17 @@ class CardDock(QDockWidget):
         self.setObjectName(listed.key)
         self.header = CardHeader(listed.title)
         self.setTitleBarWidget(self.header)
+        self.header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.header.customContextMenuRequested.connect(
+            lambda place: pop_up(self.menu(), self.header.mapToGlobal(place))
+        )
         body = QFrame()
         body.setObjectName("cardBody")
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self.setWidget(body)
         self.installEventFilter(self)
+        self.topLevelChanged.connect(self._name_window)
         share_keys(self)  # a floating card is a window of its own
 
     @property
@@ -132,6 +141,25 @@ class CardDock(QDockWidget):
             tabs.setAccessibleName(tabs.accessibleName() or title)
 
     @property
+    def title(self) -> str:
+        """What is seen, in full."""
+        return self._listed.title
+
+    def menu(self) -> QMenu:
+        """What can be done with the card: at its title, where it is looked for."""
+        menu = QMenu(self)
+        menu.addAction("Hide this card").triggered.connect(self.hide)
+        floats = "Put back into the window" if self.isFloating() else "Float as its own window"
+        menu.addAction(floats).triggered.connect(lambda: self.setFloating(not self.isFloating()))
+        menu.addSeparator()
+        menu.addAction("Reset this layout\tCtrl+0").triggered.connect(self.reset_wanted)
+        menu.addAction("Hidden cards are in View \u203a Cards").setEnabled(False)
+        return menu
+
+    def _name_window(self, is_floating: bool) -> None:
+        self.setWindowTitle(self.title if is_floating else self._listed.tab or self.title)
+
+    @property
     def is_made(self) -> bool:
         return self._panel is not None
 
@@ -141,7 +169,8 @@ class CardDock(QDockWidget):
         return self.isVisible() and not self.widget().visibleRegion().isEmpty()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A floating card has the desktop's own frame, whose title says what it is."""
+        """A floating card has the desktop's own frame, whose title says what it is; in a tab there
+        is less room."""
         if watched is self and event.type() == QEvent.Type.WindowTitleChange:
             self.header.title.setText(capitals(self._listed.title))
         return super().eventFilter(watched, event)

@@ -53,7 +53,7 @@ def add_cards(window: Window, docks: Iterable[CardDock]) -> None:
     view.addSeparator()
     menu = view.addMenu("Cards")
     for dock in docks:
-        action = menu.addAction(dock.windowTitle())
+        action = menu.addAction(dock.title)
         action.setCheckable(True)
         menu.aboutToShow.connect(partial(_tick, action, dock))
         action.triggered.connect(lambda is_on, dock=dock: _show(window, dock, is_shown=is_on))

@@ -1,5 +1,7 @@
 """The table of the panels, in the order of the View menu."""
 
+# ruff: noqa: RUF001 - the letters alpha and gamma are meant
+
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -15,6 +17,8 @@ class ListedPanel:
     title: str
     module: str
     name: str  # of the class in it
+    tab: str = ""
+    """A shorter title for its tab, where the title would be cut."""
 
     def kind(self) -> type[Panel]:
         kind = getattr(import_module(self.module), self.name)
@@ -22,8 +26,15 @@ class ListedPanel:
         return kind
 
 
+_TABS = {
+    "acceptance-position": "α by position",
+    "acceptance-entropy": "α by entropy",
+    "acceptance-time": "α over time",
+    "comparison-charts": "Compare · charts",
+}  # fmt: skip
+
 PANELS = tuple(
-    ListedPanel(key, title, f"ui.panels.{module}", name)
+    ListedPanel(key, title, f"ui.panels.{module}", name, _TABS.get(key, title))
     for key, title, module, name in (
         ("tokens", "Tokens", "token_stream", "TokensPanel"),
         ("timeline", "Timeline", "timeline", "TimelinePanel"),
@@ -38,7 +49,7 @@ PANELS = tuple(
         ("throughput", "Speed · over time", "throughput", "ThroughputPanel"),
         ("step-split", "Where a step goes", "step_split", "SplitPanel"),
         ("waterfall", "Why not faster", "waterfall", "WaterfallPanel"),
-        ("speedup-curve", "Speed-up · S(γ)", "speedup_curve", "CurvePanel"),  # noqa: RUF001
+        ("speedup-curve", "Speed-up · S(γ)", "speedup_curve", "CurvePanel"),
         ("findings", "What to do", "findings", "FindingsPanel"),
         ("planner", "Planner", "planner", "PlannerPanel"),
         ("comparison", "Compare", "comparison", "ComparisonPanel"),

@@ -90,6 +90,7 @@ class Stage(QWidget):
         self.docks["planner"].made.connect(lambda made: self.planner_made.emit(made))
         for dock in self.docks.values():
             dock.made.connect(self._order_tabs)
+            dock.reset_wanted.connect(self.reset_layout)
             self.host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
             dock.hide()
         column = QVBoxLayout(self)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMainWindow, QMenu
 from pytestqt.qtbot import QtBot
 
 from ui.card import CardDock, CardHeader
@@ -107,3 +108,44 @@ def test_a_placeholder_shows_markup_as_it_is(qtbot: QtBot) -> None:
     qtbot.addWidget(panel)
     panel.show_digest(Empty("the file <s> is not there"))
     assert panel._placeholder.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_what_can_be_done_with_a_card_is_at_its_title(qtbot: QtBot) -> None:
+    host, dock = QMainWindow(), CardDock(LISTED, ViewState(), Look("dark"))
+    qtbot.addWidget(host)
+    host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    host.show()
+
+    def act(beginning: str) -> None:
+        (action,) = [each for each in dock.menu().actions() if each.text().startswith(beginning)]
+        action.trigger()
+
+    act("Float")
+    assert dock.isFloating()
+    act("Put back")
+    assert not dock.isFloating()
+    act("Hide")
+    assert dock.isHidden()
+    with qtbot.waitSignal(dock.reset_wanted):
+        act("Reset this layout")
+
+
+def test_the_menu_opens_where_the_title_is_clicked(qtbot: QtBot, monkeypatch: Any) -> None:
+    dock = CardDock(LISTED, ViewState(), Look("dark"))
+    qtbot.addWidget(dock)
+    opened: list[QMenu] = []
+    monkeypatch.setattr("ui.card.pop_up", lambda menu, _place: opened.append(menu))
+    dock.header.customContextMenuRequested.emit(QPoint(5, 5))
+    assert len(opened) == 1
+
+
+def test_a_tab_has_a_shorter_title_and_a_window_all_of_it(qtbot: QtBot) -> None:
+    listed = ListedPanel(Words.key, Words.title, __name__, "Words", "words")
+    host, dock = QMainWindow(), CardDock(listed, ViewState(), Look("dark"))
+    qtbot.addWidget(host)
+    host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    host.show()
+    assert (dock.windowTitle(), dock.title) == ("words", "Some α words")  # noqa: RUF001
+    assert dock.header.title.text() == "SOME α WORDS"  # noqa: RUF001
+    dock.setFloating(True)
+    assert dock.windowTitle() == dock.title

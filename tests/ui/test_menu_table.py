@@ -40,6 +40,8 @@ def test_every_act_does_something_there_is() -> None:
 
 def test_cards_are_ticked_while_they_are_laid_out(qtbot: QtBot) -> None:
     window, bar, docks = MagicMock(), QMenuBar(), [QDockWidget("One"), QDockWidget("Two")]
+    for dock in docks:
+        dock.title = dock.windowTitle()  # type: ignore[attr-defined]
     for widget in (bar, *docks):
         qtbot.addWidget(widget)
     view = bar.addMenu("&View")

@@ -25,7 +25,7 @@ class SequenceBar(QWidget):
         self.tabs.setAccessibleName("Sequences")
         self.tabs.setFont(font)
         self.tabs.setExpanding(False)
-        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)  # "0 j…" names none: it scrolls
         self.tabs.setUsesScrollButtons(True)
         self.list = QComboBox()
         self.list.setFont(font)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QPushButton
 
 from engine.theory.devices import DevicePeaks, Precision, find_device
@@ -81,6 +82,8 @@ class RooflinePanel(Panel):
         )
         self.measure.clicked.connect(self._measure)
         self.measure.setFont(interface_font(CAPTION))
+        self.measure.setStyleSheet("padding: 0 6px;")
+        self.measure.setFixedHeight(int(QFontMetricsF(self.measure.font()).height()) + 6)
         self.measure.setVisible(False)
         self.body.addWidget(self.chart, 1)
         self.body.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignRight)

@@ -175,7 +175,7 @@ def note(digest: SpeedupCurve) -> str:
     recorded = f"{digest.recorded:.1f}".removesuffix(".0")
     guess = ", extrapolated" if digest.is_best_guessed else ""
     doubt = "in doubt · " if digest.is_doubtful else ""
-    return f"{doubt}what if, by these drafts: best γ {digest.best}{guess} · run at γ {recorded}"
+    return f"{doubt}what if · best γ {digest.best} by these drafts{guess} · run at γ {recorded}"
 
 
 def _why_not(moment: Moment, selection: Selection, counts: Counts) -> str:

@@ -97,7 +97,9 @@ class Plot(pg.PlotWidget):
             axis.setPen(pg.mkPen(theme.line))
             axis.setTextPen(pg.mkPen(theme.dim))
             if axis.labelText:
-                axis.setLabel(axis.labelText, color=theme.dim)
+                is_shown = axis.label.isVisible()
+                axis.setLabel(axis.labelText, color=theme.dim)  # which shows it
+                axis.showLabel(is_shown)
         for line in self._lines:
             line.setPen(pg.mkPen(theme.dim, width=1, style=Qt.PenStyle.DotLine))
         self._words.setColor(QColor(theme.text))

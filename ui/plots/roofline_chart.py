@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -59,6 +60,7 @@ class RooflineChart(HomePlot):
     def __init__(self, theme: Theme) -> None:
         self.marks: tuple[Mark, ...] = ()
         self.roof: Roof | None = None
+        self._range: tuple[tuple[float, float], tuple[float, float]]
         super().__init__(theme, x_label="FLOP/byte", y_label="FLOP/s")
         self.roof_line = pg.PlotCurveItem()
         self.ridge_line = pg.InfiniteLine(angle=90, movable=False)
@@ -104,7 +106,24 @@ class RooflineChart(HomePlot):
                 for mark in marks
             ]
         )  # fmt: skip
-        self.set_home(x, y, right_px=self.labels.room_px if self.width() < _NARROW_PX else 0)
+        self._range = (x, y)
+        self._set_range()
+
+    def _set_range(self) -> None:
+        """Above the roof its name has room, however low the chart is."""
+        x, (low, high) = self._range
+        height = self.getPlotItem().getViewBox().height()
+        name_px = self.roof_words.boundingRect().height()
+        if self.roof is not None and height > 1.5 * name_px:
+            top = math.log10(self.roof.flops_per_s)
+            high = max(high, low + (top - low) / (1 - name_px / height))
+        right_px = self.labels.room_px if self.width() < _NARROW_PX else 0
+        self.set_home(x, (low, high), right_px=right_px)
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        if self.marks and self.getPlotItem() is not None:  # which it is not while it closes
+            self._set_range()
 
     def _draw_clouds(self) -> None:
         while len(self.clouds) < len(self.marks):

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from ui.plots.home_plot import HomePlot, ceiling
-from ui.theme import DARK
+from ui.theme import DARK, LIGHT
 
 
 def ranges(plot: HomePlot) -> list[list[float]]:
@@ -65,4 +65,6 @@ def test_a_low_plot_leaves_its_axis_title_out(qtbot: object) -> None:
     plot.show()
     for height, is_shown in ((300, True), (90, False), (300, True)):
         plot.resize(300, height)
+        assert plot.getPlotItem().getAxis("bottom").label.isVisible() is is_shown
+        plot.restyle(LIGHT if plot.theme is DARK else DARK)  # which brings no title back
         assert plot.getPlotItem().getAxis("bottom").label.isVisible() is is_shown

@@ -53,3 +53,16 @@ def test_prefixes() -> None:
     assert [si(value) for value in (0.5, 12.0, 3400.0, 9.894e14)] == [
         "0.5 ", "12 ", "3.4 k", "989 T",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("height", [300, 110, 90])
+def test_the_roofs_name_is_never_cut(qtbot, height: int) -> None:
+    chart = RooflineChart(DARK)
+    qtbot.addWidget(chart)
+    chart.resize(320, 300)
+    chart.show()
+    chart.show_marks([mark("draft", 1.0, 2e9), mark("prefill", 50.0, 9e11)], ROOF)
+    chart.resize(320, height)
+    view = chart.getPlotItem().getViewBox()
+    words = chart.roof_words.mapRectToScene(chart.roof_words.boundingRect())
+    assert words.top() >= view.sceneBoundingRect().top() - 1
