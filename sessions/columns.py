@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sessions.spill import Spill, SpilledColumns
+
 Array = NDArray[Any]
 
 MISSING_INT = -(2**63)
@@ -19,6 +21,8 @@ MISSING_CODE = -1
 """Stands in a ``CODE`` or ``TEXT`` column for None. A ``FLOAT`` column holds NaN instead."""
 
 _FIRST_CAPACITY = 64
+_LET_GO_ROWS = 8192
+"""Rows after which the memory of a spilled table is let go of again."""
 _OWN_PAGES_BYTES = 2**18
 
 
@@ -75,8 +79,19 @@ class Table:
     that claims an earlier time than the one before is given that one's.
     """
 
-    def __init__(self, name: str, kinds: Mapping[str, Kind], pool: TextPool) -> None:
+    def __init__(
+        self,
+        name: str,
+        kinds: Mapping[str, Kind],
+        pool: TextPool,
+        *,
+        spill: Spill | None = None,
+    ) -> None:
+        """``spill`` makes the room for many rows; None: in memory."""
         self.name = name
+        self._spill = spill
+        self._spilled: SpilledColumns | None = None
+        self._n_let_go = 0
         self.kinds = self.all_kinds(kinds)
         self.pool = pool
         self._n = 0
@@ -133,12 +148,16 @@ class Table:
             times[:] = np.maximum(np.maximum.accumulate(times), self._last_t_ns)
         self._last_t_ns = int(times[-1])
         self._n = end
+        if self._spilled is not None and end - self._n_let_go >= _LET_GO_ROWS:
+            self._spilled.let_go(end)
+            self._n_let_go = end
 
     def adopt(self, columns: Mapping[str, Array]) -> None:
         """Take whole columns as the table's rows, not copied; the table must be empty."""
         assert not self._n, f"{self.name} has rows"
         self._columns = {column: columns[column] for column in self.kinds}
         self._same = {}
+        self._spilled = None
         self._n = self._capacity = len(self._columns["t_ns"])
         self._last_t_ns = int(self._columns["t_ns"][-1]) if self._n else -1
 
@@ -164,10 +183,12 @@ class Table:
     def _grow(self, n_rows: int) -> None:
         """Room for ``n_rows``; earlier views keep the arrays they were cut from."""
         self._capacity = max(n_rows, _FIRST_CAPACITY, self._capacity + self._capacity // 2)
-        for column, kind in self.kinds.items():
-            if column in self._same:
-                continue
-            grown = _room(self._capacity, DTYPES[kind])
+        dtypes = {
+            column: DTYPES[kind] for column, kind in self.kinds.items() if column not in self._same
+        }
+        self._spilled = self._spill.columns(dtypes, self._capacity) if self._spill else None
+        for column, dtype in dtypes.items():
+            grown = self._spilled.arrays[column] if self._spilled else _room(self._capacity, dtype)
             grown[: self._n] = self._columns[column][: self._n]
             self._columns[column] = grown
 

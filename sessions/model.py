@@ -32,6 +32,7 @@ from sessions.session_folds import (
     fold_sequences,
 )
 from sessions.snapshot import Snapshot, take_snapshot
+from sessions.spill import Spill
 from sessions.tables import TABLE_COLUMNS
 
 _AT_ONCE = 8192
@@ -80,13 +81,16 @@ class SessionModel:
     one thread consumes and looks.
     """
 
-    def __init__(self, *, after: int = -1) -> None:
+    def __init__(self, *, after: int = -1, spill: Spill | None = None) -> None:
         """
         Args:
             after: the ordinal behind which its events begin: those before are not missing.
+            spill: makes the room for a session that may grow for hours; None: in memory.
         """
         pool = TextPool()
-        self.tables = {name: Table(name, kinds, pool) for name, kinds in TABLE_COLUMNS.items()}
+        self.tables = {
+            name: Table(name, kinds, pool, spill=spill) for name, kinds in TABLE_COLUMNS.items()
+        }
         self._n_events = 0
         self._last_ordinal = after
         self._last_t_ns = 0

@@ -9,6 +9,7 @@ from engine.wire.commands import Command
 from engine.wire.events import Event
 from sessions.model import SessionModel
 from sessions.snapshot import Snapshot
+from sessions.spill import Spill
 from sessions.stream import CommandTarget, EventSink, EventSource
 
 BATCH = 1024
@@ -32,7 +33,8 @@ class Session:
     """Events from ``source`` to the model and to ``sinks``.
 
     Commands go to ``commands``, by default to the source itself if it takes any. The source and
-    the sinks are the session's from now on: it closes them.
+    the sinks are the session's from now on: it closes them. ``spill`` makes the room for a model
+    that may grow for hours.
     """
 
     def __init__(
@@ -41,9 +43,10 @@ class Session:
         sinks: Sequence[EventSink] = (),
         *,
         commands: CommandTarget | None = None,
+        spill: Spill | None = None,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
-        self.model = SessionModel()
+        self.model = SessionModel(spill=spill)
         self._source = source
         self._sinks = list(sinks)
         self._running_sinks = list(sinks)

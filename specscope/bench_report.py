@@ -150,7 +150,7 @@ def _ui(result: dict[str, Any], console: Console) -> None:
         "first_paint_s": "first picture of them, seen before, s",
         "frame_p95_ms": "frame, 95th percentile: panning, zooming, playing at 10x, ms",
         "heartbeat_gap_ms": "longest gap between frames under 2,000 steps/s, ms",
-        "rss_growth_mb": "memory grown under them beside the tables, MB",
+        "rss_growth_mb": "memory grown under them, tables included, MB",
         "n_lost": "steps lost under them",
         "beside_cost": "tokens/s that the window costs a run beside it, share",
     }

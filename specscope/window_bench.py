@@ -205,6 +205,7 @@ def _case_feed(seconds: str) -> dict[str, Any]:
     """A session that grows by thousands of steps a second, as a fast engine would tell it."""
     from engine.wire.events import StepCommitted
     from sessions.session import Session
+    from sessions.spill import Spill
     from sessions.synthetic import synthetic_events
     from ui.open_session import OpenSession
     from ui.workshop import Started
@@ -219,7 +220,8 @@ def _case_feed(seconds: str) -> dict[str, Any]:
     for _ in range(_START_PAGE_FRAMES):  # a run is begun there: by then all is loaded
         window.clock.tick()
         application.processEvents()
-    session = OpenSession(Started("fed", Session(source), None), is_live=True)
+    live = Session(source, spill=Spill.of_user())
+    session = OpenSession(Started("fed", live, None), is_live=True)
     window.controller.take(session)
     window.lay_out("watch", is_fresh=True)
     source.begin()
@@ -248,8 +250,7 @@ def _case_feed(seconds: str) -> dict[str, Any]:
         "n_lost": source.n_steps - n_folded + n_missing,
         "heartbeat_gap_ms": max(gaps),
         "heartbeat_p95_ms": float(np.percentile(gaps, 95)),
-        "rss_growth_mb": (rss_mb - settled_mb) - (table_mb - settled_table_mb),
-        "rss_growth_with_tables_mb": rss_mb - settled_mb,
+        "rss_growth_mb": rss_mb - settled_mb,
         "table_growth_mb": table_mb - settled_table_mb,
     }
 

@@ -19,6 +19,7 @@ from sessions.recorder import Recorder
 from sessions.recorder_status import RecorderStatus
 from sessions.session import Session
 from sessions.session_errors import SessionFileError
+from sessions.spill import Spill
 from specscope.machine import has_gpu, machine_words
 from specscope.model_choices import model_folders, offered_drafts, offered_targets
 from specscope.named_recording import NamedRecording
@@ -209,12 +210,12 @@ class EngineRun:
     def _session(self, client: EngineClient, path: Path | None, name: str) -> Session:
         source = self._source = _OneSession(client)
         if path is None:
-            return Session(source)
+            return Session(source, spill=Spill.of_user())
         recorder = Recorder(
             path, summarise=lambda: summarise(session.snapshot()), model=lambda: session.model
         )
         recording = self._recordings[path] = NamedRecording(recorder, name, self._library)
-        session = Session(source, [recording])
+        session = Session(source, [recording], spill=Spill.of_user())
         return session
 
     def _new_path(self, place: int) -> Path | None:
