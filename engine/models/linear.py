@@ -15,6 +15,10 @@ class PlainLinear:
         self.weight = weight.detach()
         self.bias = None if bias is None else bias.detach()
 
+    def reordered(self, order: torch.Tensor) -> "PlainLinear":
+        """A copy that gives its output in another order: [out] places that it comes from."""
+        return PlainLinear(self.weight[order], None if self.bias is None else self.bias[order])
+
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         """[..., in] -> [..., out]."""
         return functional.linear(rows, self.weight, self.bias)

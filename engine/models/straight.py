@@ -11,11 +11,9 @@ from engine.kv.pool_attention import attend_in_pool
 from engine.models.attention import attend
 from engine.models.base import ForwardBatch, KvStore
 from engine.models.linear import Linear, PlainLinear
+from engine.models.rotation import RotationTable, pair_order
 
 _STATIC_ROPE_TYPES = frozenset({"default", "linear", "llama3", "yarn"})
-_Rotation = tuple[torch.Tensor, torch.Tensor]
-_MOST_ROWS = 8192  # views of the table that are kept
-_FIRST_POSITIONS = 4096  # rows of the first table of rotations; it doubles as contexts grow
 _LAYER_PARTS = frozenset({"self_attn", "mlp", "input_layernorm", "post_attention_layernorm"})
 _ATTENTION_PARTS = frozenset({"q_proj", "k_proj", "v_proj", "o_proj"})
 _QK_NORMS = frozenset({"q_norm", "k_norm"})
@@ -61,6 +59,11 @@ class RootMeanSquareNorm:
         self.weight = self.weight * factor
         self._scaled_weight = self._scaled_weight * factor
 
+    def reorder(self, order: torch.Tensor) -> None:
+        """Expect the numbers in another order: [size] places that they come from."""
+        self.weight = self.weight[order]
+        self._scaled_weight = self._scaled_weight[order]
+
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         """[..., size] -> [..., size]."""
         if self._is_wide:  # twice as fast as the composite rms_norm of the CPU
@@ -94,10 +97,20 @@ class StraightForward:
             _straight_layer(layer, windows[index], scalings[index])
             for index, layer in enumerate(base.layers)
         ]
-        self._rotary = base.rotary_emb
-        self._cosines = self._sines = self.embedding.new_empty(0, 1, 0)
-        self._outgrown: list[torch.Tensor] = []  # tables that a captured graph may still read
-        self._rows: dict[tuple[int, int], _Rotation] = {}  # by first position and width
+        self._rotations = RotationTable(base.rotary_emb, self.embedding)
+
+    def pair_up(self) -> None:
+        """Lay the numbers that are turned together side by side, in copies of the weights: a narrow
+        forward then turns by one operator. Call it on fp32, before layers are packed."""
+        self._rotations.pair_up()
+        for layer in self.layers:
+            assert isinstance(layer.qkv, PlainLinear), "the layers are packed already"
+            n_turned = self.n_heads + self.n_kv_heads
+            head_dim = layer.qkv.weight.shape[0] // (n_turned + self.n_kv_heads)
+            layer.qkv = layer.qkv.reordered(pair_order(n_turned, self.n_kv_heads, head_dim))
+            for norm in (layer.query_norm, layer.key_norm):
+                if norm is not None:
+                    norm.reorder(pair_order(1, 0, head_dim))
 
     def __call__(self, batch: ForwardBatch, store: KvStore, n_logits: int) -> torch.Tensor:
         """Logits [batch, n_logits, vocab_size]; call under inference_mode."""
@@ -105,8 +118,7 @@ class StraightForward:
         n_heads, n_kv_heads = self.n_heads, self.n_kv_heads
         activation = self.activation
         hidden = torch.embedding(self.embedding, batch.token_ids)
-        cosines, sines = self._rotation(batch)
-        halves = (cosines.shape[-1] // 2,) * 2
+        rotation = self._rotations.of(batch)
         for index, layer in enumerate(self.layers):
             heads = layer.qkv(layer.attention_norm(hidden)).view(
                 n_rows, width, n_heads + 2 * n_kv_heads, -1
@@ -115,8 +127,7 @@ class StraightForward:
             if layer.query_norm is not None and layer.key_norm is not None:
                 queries, keys = turning.split_with_sizes((n_heads, n_kv_heads), 2)
                 turning = torch.cat((layer.query_norm(queries), layer.key_norm(keys)), 2)
-            first, second = turning.split_with_sizes(halves, -1)
-            turned = (turning * cosines).addcmul_(torch.cat((second, first), -1), sines)
+            turned = self._rotations.turn(turning, rotation)
             queries, keys = turned.transpose(1, 2).split_with_sizes((n_heads, n_kv_heads), 1)
             context_keys, context_values = store.update(index, keys, values.transpose(1, 2), batch)
             if batch.pool is not None:
@@ -142,39 +153,6 @@ class StraightForward:
             gate, up = layer.gate_up(layer.mlp_norm(hidden)).split_with_sizes(layer.mlp_sizes, -1)
             hidden = layer.down(activation(gate).mul_(up)).add_(hidden)
         return self.head(self.norm(hidden[:, -n_logits:]))
-
-    def _rotation(self, batch: ForwardBatch) -> _Rotation:
-        """Cosines and sines [batch, width, 1, head_dim] of the batch's positions, the first half
-        of the sines negated: rotating is then x * cos + swapped halves of x * sin."""
-        n_positions = max(batch.context_lengths)
-        self._reach(n_positions)
-        if len(batch.widths) > 1 or batch.is_fixed or self.embedding.is_cuda:
-            return self._cosines[batch.positions], self._sines[batch.positions]
-        width = batch.widths[0]  # positions follow each other, and every sequence comes by them
-        first = n_positions - width
-        rotation = self._rows.get((first, width))
-        if rotation is None:
-            rotation = (
-                self._cosines[first:n_positions][None],
-                self._sines[first:n_positions][None],
-            )
-            if len(self._rows) < _MOST_ROWS:
-                self._rows[first, width] = rotation
-        return rotation
-
-    def _reach(self, n_positions: int) -> None:
-        """Have a table of that many positions."""
-        if n_positions > self._cosines.shape[0]:
-            size = _FIRST_POSITIONS
-            while size < n_positions:
-                size *= 2
-            self._outgrown += (self._cosines, self._sines) if self.embedding.is_cuda else ()
-            positions = torch.arange(size, device=self.embedding.device)[None]
-            cosines, sines = self._rotary(self.embedding[:1, None], positions)
-            sines = sines.clone()
-            sines[..., : sines.shape[-1] // 2].neg_()
-            self._cosines, self._sines = cosines[0].contiguous()[:, None], sines[0][:, None]
-            self._rows.clear()
 
 
 def is_straight(module: nn.Module) -> bool:

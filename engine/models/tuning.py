@@ -23,6 +23,7 @@ def pack_straight(forward: StraightForward, choices: Choices) -> list[Linear]:
     Returns:
         Those that were exchanged.
     """
+    forward.pair_up()
     linears: list[Linear] = []
     for part in LINEAR_PARTS:
         group = [getattr(layer, part) for layer in forward.layers]
