@@ -8,6 +8,8 @@ from rich.console import Console
 
 from sessions.comparability import comparison_notes
 from sessions.compare import compare as compare_sessions
+from sessions.run_facts import run_facts
+from specscope.compare_names import numbered, told_apart
 from specscope.compare_report import print_comparison
 from specscope.opened import stored_snapshot
 from specscope.run_result import comparison_result
@@ -24,9 +26,16 @@ def compare(files: tuple[str, ...], as_json: bool) -> None:
     """
     if len(files) < 2:
         raise click.UsageError("Give two sessions or more: see `specscope list`.")
-    named = [(Path(name).stem, stored_snapshot(name)) for name in files]
+    names, snapshots = [Path(name).stem for name in files], list(map(stored_snapshot, files))
+    heads = numbered(names) if as_json else told_apart(names, list(map(run_facts, snapshots)))
+    named = list(zip(heads, snapshots, strict=True))
     columns, notes = compare_sessions(named), comparison_notes(named)
     if as_json:
         click.echo(json.dumps(comparison_result(columns, notes), allow_nan=False))
-    else:
-        print_comparison(columns, Console(highlight=False), notes=notes)
+        return
+    which = [
+        f"{head} is {file}"
+        for head, name, file in zip(heads, names, files, strict=True)
+        if head != name
+    ]
+    print_comparison(columns, Console(highlight=False), notes=[*which, *notes])

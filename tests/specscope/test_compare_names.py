@@ -1,0 +1,51 @@
+"""Names of a comparison's columns are short, and no two are alike."""
+
+from sessions.run_facts import RunFacts
+from specscope.compare_names import MOST_CHARACTERS, numbered, told_apart
+
+LONG = "2026-11-30_05-30-12_bundled-target+bundled-draft"
+
+
+def ran(draft: str, gamma: int | str = 4) -> RunFacts:
+    return RunFacts(
+        settings={"draft": draft, "gamma": gamma},
+        device_name="",
+        torch_version="",
+        target=None,
+        draft=None,
+        draft_kv_bytes=0,
+    )
+
+
+def test_short_names_stay() -> None:
+    assert told_apart(["fast", "plain"], [ran("small"), ran("none")]) == ["fast", "plain"]
+    assert told_apart([], []) == []
+
+
+def test_long_ones_become_the_drafts() -> None:
+    facts = [ran("org/small-draft"), ran("ngram"), ran("none")]
+    names = [LONG, LONG + "-2", "plain"]
+    assert told_apart(names, facts) == ["small-draft", "ngram", "none"]
+
+
+def test_the_same_draft_is_told_apart_by_gamma_and_then_by_number() -> None:
+    facts = [ran("small"), ran("small", 8), ran("small"), ran("small", "auto"), ran("none")]
+    heads = told_apart(["run"] * 5, facts)
+    assert heads == [
+        "small gamma 4", "small gamma 8", "small gamma 4 #2", "small gamma auto", "none"
+    ]  # fmt: skip
+
+
+def test_two_baselines_have_numbers() -> None:
+    assert told_apart(["run", "run"], [ran("none"), ran("none")]) == ["none", "none #2"]
+
+
+def test_a_long_draft_shows_its_end() -> None:
+    (head,) = told_apart([LONG], [ran("/models/" + "x" * 50 + "-draft.gguf")])
+    assert len(head) == MOST_CHARACTERS
+    assert head.endswith("-draft.gguf")
+    assert told_apart([LONG], [ran("/")]) == ["/"]
+
+
+def test_numbers_meet_no_other_name() -> None:
+    assert numbered(["a", "a #2", "a", "b", "a"]) == ["a", "a #2", "a #3", "b", "a #4"]
