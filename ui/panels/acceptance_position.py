@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sessions.metrics.breakdown import PositionAcceptance, acceptance_by_position
+from sessions.metrics.interval import ratio
 from sessions.metrics.kinds import selections
 from sessions.metrics.selection import Selection
 from ui.moment import Moment, View
@@ -32,10 +33,10 @@ class ByPosition:
     conditional: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    unconditional: np.ndarray
+    reached: np.ndarray  # accepted there, of the drafts that are long enough
+    n_long_enough: np.ndarray
     n_accepted: np.ndarray
     n_tested: np.ndarray
-    n_drafts: int
     kinds: tuple[KindByPosition, ...]
 
 
@@ -46,8 +47,9 @@ class PositionPanel(Panel):
     hint = "How often each place of a draft is accepted. Start a run that drafts, or open one."
     explanation = (
         "Bars: accepted / tested at that place, with the 95 % Wilson interval; the number in a bar "
-        "is how many were tested.\nDashes: accepted there / all steps that drafted, which can only "
-        "fall along the draft.\nA place behind a rejection was never tested and counts in neither."
+        "is how many were tested.\nDashes: accepted there / drafts long enough to have that place: "
+        "shorter ones, as of another gamma before, are left out.\nA place behind "
+        "a rejection was never tested: no bar counts it."
     )
     frames_per_draw = 15
 
@@ -77,10 +79,10 @@ class PositionPanel(Panel):
             conditional=_conditional(places),
             low=_floats([rate.low for rate in conditional]),
             high=_floats([rate.high for rate in conditional]),
-            unconditional=_floats([place.unconditional.value for place in places]),
+            reached=_floats([ratio(place.conditional.n, place.n_drafted) for place in places]),
+            n_long_enough=np.array([place.n_drafted for place in places]),
             n_accepted=np.array([rate.n for rate in conditional]),
             n_tested=np.array([rate.n_of for rate in conditional]),
-            n_drafts=places[0].unconditional.n_of,
             kinds=tuple(kinds),
         )
 
@@ -89,13 +91,13 @@ class PositionPanel(Panel):
         captions = tuple(f"{n:,}" if n else "n/a" for n in digest.n_tested.tolist())
         bars = Bars(digest.position, digest.conditional, digest.low, digest.high, captions)
         self.plot.set_bars(bars, theme.accepted, ink=theme.text)
-        self.plot.set_line(digest.position, digest.unconditional, theme.text)
+        self.plot.set_line(digest.position, digest.reached, theme.text)
         lines = [NamedLine(kind.label, kind.position, kind.conditional) for kind in digest.kinds]
         end = len(digest.position) + (0.35 if lines else 0.5)
         self.kinds.show(lines, theme.text, label_x=end)
         self.plot.set_home((0.5, end), (0.0, 1.05), right_px=self.kinds.labels.room_px)
         self.plot.set_columns(lambda: _columns(digest))
-        self.noted.emit("bars: given reached · dashes: of all steps")
+        self.noted.emit("bars: given reached · dashes: of drafts long enough")
 
     def restyle(self) -> None:
         self.plot.restyle(self.theme)
@@ -114,7 +116,9 @@ class PositionPanel(Panel):
             )
         else:
             lines.append("given reached n/a: never reached")
-        lines.append(f"of all steps {digest.unconditional[place]:.3f}, of {digest.n_drafts:,}")
+        lines.append(
+            f"of drafts long enough {digest.reached[place]:.3f}, of {digest.n_long_enough[place]:,}"
+        )
         for kind in digest.kinds:
             if place < len(kind.conditional) and np.isfinite(kind.conditional[place]):
                 lines.append(f"{kind.label} {kind.conditional[place]:.3f}")
@@ -148,6 +152,6 @@ def _columns(digest: ByPosition) -> dict[str, np.ndarray]:
         "given_reached": digest.conditional,
         "low": digest.low,
         "high": digest.high,
-        "of_all_steps": digest.unconditional,
+        "of_drafts_long_enough": digest.reached,
         **kinds,
     }
