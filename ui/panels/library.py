@@ -16,7 +16,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QFileDialog,
-    QLabel,
     QMenu,
     QWidget,
 )
@@ -33,9 +32,15 @@ from ui.look import Look
 from ui.menus import pop_up
 from ui.moment import Moment, View
 from ui.panels.base import Panel
+from ui.plain_text import plain_label
 from ui.view_state import ViewState
 
 MAX_COMPARED = 4
+NO_SESSIONS = "No sessions yet. Run something with recording on, or drop session files here."
+NO_MATCH = (
+    "No session matches \u201c{}\u201d in its name, tags, notes or models. The cross "
+    "in the search field shows all again."
+)
 _FORM_FROM_PX = 300
 """Lower than this there is room for the table alone."""
 
@@ -84,8 +89,6 @@ class LibraryPanel(Panel):
             self._show_picked()
         if digest.problem:
             self.note.say(digest.problem, is_error=True)
-        self._empty.setVisible(not digest.rows)
-        self.table.setVisible(bool(digest.rows))
         self._count()
 
     # --- the clock's -----------------------------------------------------------------------------
@@ -109,9 +112,7 @@ class LibraryPanel(Panel):
         self.note = NoteLine(self.look)
         self.table = LibraryTable(self.look)
         self.table.setAccessibleName("Recorded sessions")
-        self._empty = QLabel(
-            "No sessions yet. Run something with recording on, or drop session files here."
-        )
+        self._empty = plain_label(NO_SESSIONS)
         self._empty.setProperty("dim", True)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -226,6 +227,10 @@ class LibraryPanel(Panel):
         n, n_shown = len(self.table.model_.rows), self.table.sieve.rowCount()
         words = f"{n:,} session{'' if n == 1 else 's'}"
         self.noted.emit(words if n_shown == n else f"{n_shown:,} of {words}")
+        searched = self.bar.search.text().strip()
+        self._empty.setText(NO_MATCH.format(searched) if n else NO_SESSIONS)
+        self._empty.setVisible(not n_shown)
+        self.table.setVisible(bool(n_shown))
 
     def _show_picked(self) -> None:
         picked = self.table.selected()

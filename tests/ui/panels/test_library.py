@@ -233,6 +233,19 @@ def test_a_broken_file_is_listed_with_its_problem(panel: LibraryPanel, folder: P
     panel.look.choose("dark")
 
 
+def test_a_search_without_hits_says_so_and_how_to_see_all_again(
+    panel: LibraryPanel, qtbot: QtBot
+) -> None:
+    qtbot.keyClicks(panel.bar.search, "no such <b>")
+    assert panel.table.isHidden()
+    assert not panel._empty.isHidden()
+    assert "No session matches \u201cno such <b>\u201d" in panel._empty.text()
+    assert "shows all again" in panel._empty.text()
+    panel.bar.search.clear()
+    assert not panel.table.isHidden()
+    assert panel._empty.isHidden()
+
+
 def test_an_empty_library_says_what_to_do(panel: LibraryPanel, folder: Path) -> None:
     for path in folder.iterdir():
         path.unlink()
