@@ -9,11 +9,10 @@ from typing import NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from sessions.model import SessionModel
 from sessions.snapshot import Snapshot
 from ui.analyst import Analyst, Digested
 from ui.draw_budget import DrawBudget
-from ui.moment import Moment, View
+from ui.moment import Moment, View, nothing_yet
 from ui.panels.base import Empty, Panel
 from ui.view_state import ViewState
 
@@ -177,8 +176,7 @@ class FrameClock(QObject):
         """Nothing is open: no figure of what was shall stay."""
         self.analyst.collect()
         self.forget()
-        nothing = SessionModel().snapshot()
-        moment = Moment(snapshot=nothing, newest=nothing)
+        moment = nothing_yet(is_live=False)
         for panel in self._scene.visible_panels():
             digested = self.analyst.now(panel.key, panel.order(moment, self._state.now))
             self._show(panel, digested)

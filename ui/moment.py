@@ -1,7 +1,9 @@
 """Moment and View: all that a panel is told. Frozen, so that a thread may be handed them."""
 
 from dataclasses import dataclass
+from functools import cache
 
+from sessions.model import SessionModel
 from sessions.snapshot import Snapshot
 
 
@@ -28,6 +30,13 @@ class Moment:
     empty while one session is open."""
     is_live: bool = False
     """Whether an engine still speaks."""
+
+
+@cache
+def nothing_yet(*, is_live: bool) -> Moment:
+    """Before anything was said: ``is_live`` while an engine starts, of which much will come."""
+    nothing = SessionModel().snapshot()
+    return Moment(snapshot=nothing, newest=nothing, is_live=is_live)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,11 @@ from sessions.session_errors import SessionFileError
 from sessions.snapshot import Snapshot
 from sessions.tables import END_CODES, STATE_CODES
 from ui.engine_desk import EngineDesk
-from ui.moment import Moment
+from ui.moment import Moment, nothing_yet
 from ui.open_session import OpenSession
 from ui.run_order import RunOrder
 from ui.side_by_side import MAX_SIDE_BY_SIDE, baseline_of, first_to_show, side_by_side
+from ui.step.cut_short import notice
 from ui.workshop import Started, Workshop
 
 _STATES = {STATE_CODES[state]: state for state in EngineState}
@@ -181,10 +182,10 @@ class SessionController(QObject):
         return bool(self._sessions)
 
     def moment(self) -> Moment | None:
-        """What there is to show."""
+        """What there is to show; while an engine starts that nothing is there yet."""
         shown = self._shown
         if shown is None:
-            return None
+            return nothing_yet(is_live=True) if self.is_starting else None
         return Moment(
             snapshot=shown.at(shown.playhead.t_ns),
             newest=shown.newest(),
@@ -239,6 +240,8 @@ class SessionController(QObject):
         live.recording = engine.recorder_status(live.started)
         self._desk.finish(live)
         self._tell_crash(live)
+        if words := notice(live.newest()):
+            self.problem_told.emit(words)
         if not engine.has_next:
             self._let_engine_go()
             if len(self._sessions) == 1:

@@ -110,6 +110,20 @@ def test_a_kind_of_prompts_runs_the_bundled_pair(driven: Driven) -> None:
     assert window.stage.tiles.tiles[3].figure.text() == "2.67"
 
 
+def test_while_an_engine_starts_every_card_says_what_will_come(driven: Driven) -> None:
+    driven.workshop.engines.append(ScriptedEngine([script_of()], is_up=False))
+    driven.window.run(ORDER)
+    driven.tick(40)
+    assert driven.window.controller.is_starting
+    panels = [panel for panel in driven.window.visible_panels() if panel.key != "tiles"]
+    assert len(panels) >= 6
+    for panel in panels:
+        assert panel.is_empty, panel.key
+        words = panel._placeholder.text()
+        assert words.startswith("The engine starts and loads its models."), panel.key
+        assert "Start a run" not in words
+
+
 def test_a_session_that_is_not_there_is_told_in_the_banner(driven: Driven) -> None:
     driven.window.open_sessions([Path("missing.specscope")])
     assert "missing" in driven.window.banner.text

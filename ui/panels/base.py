@@ -1,6 +1,7 @@
 """Panel: one card of the window. It is handed a moment and draws it; it owns no data, no timer and
 no thread."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,10 @@ class Empty:
     """A digest that holds nothing to draw; ``reason`` says why, and what to do, in a sentence."""
 
     reason: str
+
+
+_LOADING = "The engine starts and loads its models."
+_START = re.compile(r"\s*Start a run[^.]*\.")  # what a hint bids, which was done
 
 
 class Panel(QWidget):
@@ -117,7 +122,7 @@ class Panel(QWidget):
         self.digested = digest
         if digest is None or isinstance(digest, Empty):
             waits = digest is None and self.is_live
-            nothing = f"Waiting for the engine. {self.hint}" if waits else self.hint
+            nothing = f"{_LOADING} {_START.sub('', self.hint)}" if waits else self.hint
             self._placeholder.setText(nothing if digest is None else digest.reason)
             self._stack.setCurrentWidget(self._placeholder)
             self.noted.emit("")

@@ -15,6 +15,7 @@ from ui.bars.sequence_bar import SequenceBar
 from ui.moment import Moment, TokenRef, View
 from ui.panels.base import Empty, Panel
 from ui.plain_text import plain_label
+from ui.step.cut_short import cut_short
 from ui.step.looked_at import NamedSequence, sequence_of, started_sequences
 from ui.step.verdict_words import greedy_words, quoted, token_figures, token_words
 from ui.text.cells import mark_of
@@ -36,6 +37,8 @@ class SequenceText:
     trail: TokenTrail
     marked_step: int | None
     marked_item: int | None
+    end: str = ""
+    """Why it ended before it was done."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -195,12 +198,18 @@ class _Column(QWidget):
         layout.setSpacing(2)
         layout.addWidget(self.name)
         layout.addWidget(self.view, 1)
+        self.end = plain_label()
+        self.end.setWordWrap(True)
+        self.end.setFont(interface_font(CAPTION))
+        layout.addWidget(self.end)
 
     def show_text(self, text: SequenceText, *, has_name: bool) -> None:
         is_other = self.text is None or self.text.sequence != text.sequence
         self.text = text
         self.name.setText(f"sequence {text.sequence.name}")
         self.name.setVisible(has_name)
+        self.end.setText(f"\u26a0 {text.end}")
+        self.end.setVisible(bool(text.end))
         if is_other:
             self.view.follows = True
         self.view.show_tokens(
@@ -227,7 +236,8 @@ def _text_of(snapshot: Snapshot, view: View, sequence: NamedSequence) -> Sequenc
     if step is not None:
         first, last = trail.span(step)
         step = step if first < last else None
-    return SequenceText(sequence=sequence, trail=trail, marked_step=step, marked_item=item)
+    end = cut_short(snapshot).get(sequence.sequence_id, "")
+    return SequenceText(sequence=sequence, trail=trail, marked_step=step, marked_item=item, end=end)
 
 
 def _ref(text: SequenceText, item: int) -> TokenRef | None:
