@@ -1,7 +1,7 @@
 """What a session's numbers amount to, in sentences; each carries the numbers it was made from."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -44,12 +44,19 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``values`` are the numbers in the sentence, by metric or by what they are."""
+    """``values`` are the numbers in the sentence, by metric or by what they are; ``is_doubted``
+    where they rest on costs that do not describe the decoding (see ``metrics.doubt``)."""
 
     key: str
     severity: Severity
     sentence: str
     values: Mapping[str, float]
+    is_doubted: bool = False
+
+    @property
+    def words(self) -> str:
+        """The sentence, and that it is in doubt where it is."""
+        return f"in doubt: {self.sentence}" if self.is_doubted else self.sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +110,10 @@ def find(
         calibration_doubt(snapshot, selection),
         baseline is not None,
     )
-    rules = _RULES
-    if evidence.doubt is not None:  # no advice from costs that do not describe the decoding
-        rules = tuple(rule for rule in _RULES if rule not in _FROM_COSTS)
-    found = [finding for rule in rules for finding in rule(evidence)]
-    if any(finding.key == "other_gamma" for finding in found):  # which says it better
+    found = [finding for rule in _RULES for finding in rule(evidence)]
+    if evidence.doubt is not None:
+        found = [replace(each, is_doubted=each.key in _FROM_COSTS) for each in found]
+    elif any(finding.key == "other_gamma" for finding in found):  # which says it better
         found = [finding for finding in found if finding.key not in _LESS_THAN_GAMMA]
     if baseline is not None and selection.is_everything:
         found += _against(snapshot, baseline)
@@ -270,7 +276,7 @@ _RULES: tuple[Callable[[_Evidence], Iterator[Finding]], ...] = (
     _verify_width,
     _doubt,
 )
-_FROM_COSTS = (_gamma, _verify_width)
+_FROM_COSTS = ("drafting_does_not_pay", "other_gamma", "verify_width_cost_high")
 _LESS_THAN_GAMMA = ("draft_share_high", "acceptance_high")
 
 

@@ -15,6 +15,7 @@ from sessions.metrics.breakdown import acceptance_by_position
 from sessions.metrics.costs import MeasuredCosts, measured_costs
 from sessions.metrics.counts import count
 from sessions.metrics.interval import ratio
+from sessions.metrics.monotone_costs import monotone
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.time_split import time_split
 from sessions.snapshot import Snapshot
@@ -76,6 +77,7 @@ def gamma_what_if(
     n_sequences = ratio(counts.n_steps, counts.n_engine_steps) or 1.0
     if costs.source == "calibration" and n_sequences > 1.0:
         return None  # a calibration times one sequence: it says nothing of several together
+    costs = monotone(costs)
     reached = _reach_shares(snapshot, selection)
     recorded = len(reached)
     for _ in range(recorded, max_gamma):

@@ -31,7 +31,7 @@ def print_comparison(
         _print_divergences(column, console)
     for column in columns:
         for finding in column.findings:
-            console.print(Text.assemble((f"{column.name}: ", "bold"), finding.sentence))
+            console.print(Text.assemble((f"{column.name}: ", "bold"), finding.words))
 
 
 def _heading(column: Column) -> str:

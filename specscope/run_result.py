@@ -108,6 +108,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "key": finding.key,
         "severity": str(finding.severity),
         "sentence": finding.sentence,
+        "is_doubted": finding.is_doubted,
         "values": dict(finding.values),
     }
 

@@ -168,7 +168,7 @@ def show(file: str, as_json: bool) -> None:
     if (what_if := gamma_what_if(snapshot)) is not None:
         console.print(what_if_table(what_if))
     for finding in find(snapshot):
-        console.print(f"- {finding.sentence}")
+        console.print(f"- {finding.words}")
 
 
 @click.group()

@@ -26,6 +26,15 @@ def test_smaller_gammas_are_exact() -> None:
         assert not option.is_extrapolated
 
 
+def test_no_single_noisy_width_decides() -> None:
+    """One width timed too slowly and one too quickly: they and what they overlap are evened out."""
+    events = drafted([0, 3, 1, 4, 2, 4], 4, draft_ns=10, target_ns=[100, 200, 50, 100, 100])
+    result = gamma_what_if(snapshot_of(events), max_gamma=4)
+    assert result is not None
+    steps_ns = [option.step_ns for option in result.options]
+    assert steps_ns == pytest.approx([100, *(gamma * 10 + 112.5 for gamma in (1, 2, 3, 4))])
+
+
 @pytest.mark.parametrize("recorded", [4, 16])
 def test_iid_drafts_at_alpha_08_and_c_005_want_gamma_8(recorded: int) -> None:
     events = drafted(iid_lengths(0.8, recorded, 1000), recorded, draft_ns=50, target_ns=[1000] * 17)

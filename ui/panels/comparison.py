@@ -152,7 +152,7 @@ def _heading(column: Column) -> str:
 
 
 def _said(column: Column) -> tuple[Said, ...]:
-    return tuple(Said(_MARKS[each.severity], each.sentence) for each in column.findings)
+    return tuple(Said(_MARKS[each.severity], each.words) for each in column.findings)
 
 
 _COMPARED = SnapshotMemo(_compared)

@@ -39,10 +39,6 @@ EVIDENCE = {
 }
 """The key and the title of the panel that shows where a finding comes from."""
 
-DOUBTFUL = "timing_doubtful"
-FROM_COSTS = frozenset({"drafting_does_not_pay", "other_gamma", "verify_width_cost_high"})
-"""Findings that rest on the costs which were timed before decoding."""
-
 WORDS = {Severity.WARNING: "Warning", Severity.ADVICE: "Advice", Severity.INFO: "Note"}
 ICONS = {Severity.WARNING: "warning", Severity.ADVICE: "settings", Severity.INFO: "info"}
 _ICON_PX = 16
@@ -119,8 +115,7 @@ class FindingsPanel(Panel):
 
 def page(digest: Advice, theme: Theme) -> str:
     """The findings as rich text."""
-    doubted = FROM_COSTS if any(f.key == DOUBTFUL for f in digest.findings) else frozenset()
-    rows = "".join(_row(f, theme, is_doubted=f.key in doubted) for f in digest.findings)
+    rows = "".join(_row(finding, theme) for finding in digest.findings)
     thin = missing_words(digest)
     if not rows and not thin:
         thin = "Nothing stands out: no rule has anything to say of this session."
@@ -128,7 +123,7 @@ def page(digest: Advice, theme: Theme) -> str:
     return f"<table cellspacing='0' cellpadding='4' width='100%'>{rows}</table>{dim}"
 
 
-def _row(finding: Finding, theme: Theme, *, is_doubted: bool) -> str:
+def _row(finding: Finding, theme: Theme) -> str:
     severity = finding.severity
     link = ""
     if finding.key in EVIDENCE:
@@ -136,7 +131,7 @@ def _row(finding: Finding, theme: Theme, *, is_doubted: bool) -> str:
         style = f"color:{theme.accent}"
         link = f" <a href='panel:{key}' style='{style}'>{escape(title).replace(' ', '&nbsp;')}</a>"
     colour = _colour(severity, theme)
-    doubt = f" <span style='color:{theme.warning}'>in doubt:</span>" if is_doubted else ""
+    doubt = f" <span style='color:{theme.warning}'>in doubt:</span>" if finding.is_doubted else ""
     return (
         f"<tr><td width='{_ICON_PX + 4}'><img src='icon:{ICONS[severity]}' width='{_ICON_PX}' "
         f"height='{_ICON_PX}'></td><td style='color:{theme.text}'>"

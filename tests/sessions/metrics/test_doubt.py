@@ -61,7 +61,10 @@ def test_nothing_is_said_of_few_steps_or_without_a_calibration() -> None:
     assert calibration_doubt(folded(EventScript().events)) is None
 
 
-def test_no_advice_is_given_from_doubtful_costs() -> None:
-    keys = {finding.key for finding in find(decoded(verify_ns=(9_000, 5_000, 5_000, 5_000, 5_000)))}
-    assert "timing_doubtful" in keys
-    assert keys.isdisjoint({"other_gamma", "drafting_does_not_pay", "verify_width_cost_high"})
+def test_advice_from_doubtful_costs_is_marked() -> None:
+    found = find(decoded(verify_ns=(9_000, 5_000, 5_000, 5_000, 5_000)))
+    doubted = {finding.key for finding in found if finding.is_doubted}
+    sure = {finding.key for finding in found if not finding.is_doubted}
+    assert doubted == {"other_gamma"}
+    assert "timing_doubtful" in sure
+    assert [each.words.startswith("in doubt: ") for each in found if each.is_doubted] == [True]
