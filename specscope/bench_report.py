@@ -62,9 +62,25 @@ def _decoding(result: dict[str, Any], console: Console) -> None:
         ),
         ("greedy tokens", _equality(result), f"{result['n_compared']} outputs of each way"),
     ]
+    steadiness = result["steadiness"]
+    if steadiness is not None:
+        rows.append(
+            (
+                "the machine's speed",
+                f"1 .. {steadiness['slow_vs_fast']:.2f}",
+                f"one matrix product before every output: {steadiness['fast_us']:.0f} us in the "
+                f"fastest twentieth, {steadiness['slow_us']:.0f} in the slowest",
+            )
+        )
     for row in rows:
         facts.add_row(*row)
     console.print(facts)
+    if steadiness is not None and not steadiness["is_steady"]:
+        console.print(
+            "The machine did not keep its speed: something else ran on its cores. Ratios between "
+            "the four ways were taken side by side and bear it; v, the cost of a wide forward, "
+            "comes out higher than on a quiet machine, and the speed-up over plain decoding lower."
+        )
     for each in result["divergences"]:
         console.print(
             f"  {WAY_NAMES[each['way']]}, output {each['run']}: leaves transformers' plain text at "

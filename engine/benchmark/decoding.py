@@ -10,6 +10,7 @@ import torch
 
 from engine.assembly import Parts
 from engine.benchmark.our_side import OurSide, Run, SpanTotals
+from engine.benchmark.steadiness import Steadiness
 from engine.benchmark.summary import paired_ratio, spread
 from engine.benchmark.transformers_side import TransformersSide
 from engine.models.loading import LoadedPair, load_pair
@@ -66,6 +67,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         decode(way, settings.prompts[0], is_counted=False)
     runs: dict[str, list[Run]] = {way: [] for way in ways}
     asked: list[str] = []
+    steadiness = Steadiness()
     for round_index in range(settings.n_rounds):
         for index, prompt in enumerate(settings.prompts):
             progress(
@@ -75,6 +77,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
             asked.append(prompt)
             turn = (index + round_index) % len(ways)
             for way in ways[turn:] + ways[:turn]:
+                steadiness.look()
                 runs[way].append(decode(way, prompt))
     tie_margin = TIE_MARGIN if pair.target.dtype == torch.float32 else HALF_TIE_MARGIN
     asked_ids = [prompt_ids[prompt] for prompt in asked]
@@ -83,6 +86,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         **_speeds(runs),
         **_forward_costs(ours["plain"].totals, ours["speculative"].totals, config),
         **differences,
+        "steadiness": steadiness.summary(),
         "settings": msgspec.to_builtins(config) | {"n_threads": n_threads},
         "n_prompts": len(settings.prompts),
         "n_rounds": settings.n_rounds,

@@ -36,6 +36,13 @@ RESULTS: dict[str, dict[str, Any]] = {
         "c": 0.15,
         "verify_width_cost": 1.2,
         "overhead_share": 0.07,
+        "steadiness": {
+            "fast_us": 200.0,
+            "slow_us": 500.0,
+            "slow_vs_fast": 2.5,
+            "is_steady": False,
+            "n": 12,
+        },
         "greedy_equal": True,
         "greedy_identical": False,
         "n_compared": 10,

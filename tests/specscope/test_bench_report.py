@@ -40,3 +40,13 @@ def test_figures_that_do_not_exist_are_dashes() -> None:
 def test_a_difference_that_is_no_tie_is_loud() -> None:
     different = {**RESULTS["decoding"], "greedy_equal": False}
     assert "DIFFERENT" in printed("decoding", different)
+
+
+def test_a_machine_that_did_not_keep_its_speed_is_told() -> None:
+    decoding = RESULTS["decoding"]
+    assert "did not keep its speed" in printed("decoding", decoding)
+    assert "1 .. 2.50" in printed("decoding", decoding)
+    steady = {**decoding, "steadiness": {**decoding["steadiness"], "is_steady": True}}
+    assert "did not keep its speed" not in printed("decoding", steady)
+    unknown = {**decoding, "steadiness": None}
+    assert "the machine's speed" not in printed("decoding", unknown)
