@@ -13,7 +13,7 @@ import torch
 
 from engine.models.tuning import cpu_threads
 
-UNSTEADY = 1.5
+UNSTEADY = 1.3
 """A slow twentieth this many times as long as a fast one is worth a word."""
 _SIZE = 256  # a product of some 0.2 ms
 _AT_ONCE = 3  # the quickest of so many: a single one may be interrupted
