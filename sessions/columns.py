@@ -21,7 +21,7 @@ MISSING_CODE = -1
 """Stands in a ``CODE`` or ``TEXT`` column for None. A ``FLOAT`` column holds NaN instead."""
 
 _FIRST_CAPACITY = 64
-_LET_GO_ROWS = 8192
+_LET_GO_ROWS = 2048
 """Rows after which the memory of a spilled table is let go of again."""
 _OWN_PAGES_BYTES = 2**18
 
