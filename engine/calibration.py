@@ -1,8 +1,9 @@
 """What a forward costs on this machine: measured, not assumed, in under a second on small models.
 
-The draft's forward at width 1 and the target's at each width up to gamma + 1 are timed in turn,
-round by round, on throw-away caches of the length that is being decoded, so that a drift of the
-machine's speed touches all of them alike.
+The target's forward at each width up to gamma + 1 is timed behind as many forwards of the draft as
+a step of that width has, since what ran before decides what the processor still holds. Round by
+round, on throw-away caches of the length that is being decoded, so that a drift of the machine's
+speed touches all of them alike.
 """
 
 import statistics
@@ -24,6 +25,7 @@ GROWTH = 2
 """A calibration holds until the context is this many times as long (and some more)."""
 MIN_GROWTH_TOKENS = 256
 _SEQUENCE = 0
+_FILLING = 0.01
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,9 @@ class _Bench:
             say=_ignore,
         )
         self.cache.open(_SEQUENCE, n_positions=self.held + max_width)
-        if self.held:  # the values do not matter for the time: the positions are only counted
+        if self.held:  # which values they are does not matter for the time
             self.cache.batch([ForwardRow(_SEQUENCE, [0] * self.held)], device=model.device)
+            self.cache.fill(_FILLING)
 
     def time_ns(self, width: int, now_ns: Callable[[], int]) -> int:
         start_ns = now_ns()
@@ -120,9 +123,9 @@ def calibrate(
     draft_times: list[int] = []
     for _ in range(MAX_ROUNDS):
         for times, width in zip(target_times, widths, strict=True):
+            if draft_bench:
+                draft_times += [draft_bench.time_ns(1, now_ns) for _ in range(width - 1)]
             times.append(target_bench.time_ns(width, now_ns))
-            if draft_bench:  # as in a step: the draft runs right after the target, its weights cold
-                draft_times.append(draft_bench.time_ns(1, now_ns))
         round_ns = (now_ns() - started_ns) / (len(target_times[0]) + 1)
         if now_ns() - started_ns + round_ns > budget_ns:
             break

@@ -133,6 +133,12 @@ class SlotCache(ABC):
             )
         self._give_back(sequence_id, table)
 
+    def fill(self, number: float) -> None:
+        """Write ``number`` everywhere, so that all memory is there: pages that were never written
+        are read as one and the same, from the processor's nearest cache."""
+        for tensor in (*self._keys, *self._values):
+            tensor.fill_(number)
+
     def close(self, sequence_id: int) -> None:
         table = self._tables.pop(sequence_id)
         del self._settled[sequence_id]

@@ -49,6 +49,22 @@ def test_times_every_width_at_the_context_s_length() -> None:
     assert [costs.verify(width) for width in (1, 2, 5)] == pytest.approx([1.0, 12 / 11, 15 / 11])
 
 
+def test_a_width_is_timed_behind_the_drafts_of_its_step() -> None:
+    order: list[str] = []
+
+    class Noting(TickingModel):
+        def forward(self, batch: Any, store: Any, *, n_logits: int) -> Any:
+            order.append(f"target {batch.widths[0]}" if self is target else "draft")
+            return super().forward(batch, store, n_logits=n_logits)
+
+    target, draft = Noting(1, base_ns=1000), Noting(2, base_ns=100)
+    calibrate(target, draft, context_length=5, max_width=3, now_ns=now_ns, budget_ns=1)
+    warm_up = ["target 1", "target 2", "target 3", "draft"]
+    assert order == [
+        *warm_up, "target 1", "draft", "target 2", "draft", "draft", "target 3"
+    ]  # fmt: skip
+
+
 def test_without_a_draft_model_c_is_nothing() -> None:
     target = TickingModel(1, base_ns=1_000_000)
     measured = calibrate(target, None, context_length=5, max_width=1, now_ns=now_ns)

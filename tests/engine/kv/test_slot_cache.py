@@ -303,3 +303,10 @@ def test_closing_gives_all_blocks_back_in_one_saying() -> None:
     cache.close(0)
     assert [type(event) for event in said] == [BlocksAllocated, BlocksFreed]
     assert said[0].physical_blocks == said[1].physical_blocks == (0, 1, 2)
+
+
+def test_fill_reaches_every_slot() -> None:
+    cache, _ = make_cache("paged", n_blocks=N_BLOCKS, block_size=BLOCK_SIZE)
+    cache.fill(0.5)
+    for tensor in (*cache._keys, *cache._values):
+        assert bool((tensor == 0.5).all())
