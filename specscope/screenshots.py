@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -40,7 +41,8 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
     from ui.preferences import Preferences
 
     application = make_application()
-    window = make_window(preferences=Preferences(folder / "window.json.not-kept"))
+    passing = tempfile.TemporaryDirectory(prefix="specscope-")  # what a person prefers stays apart
+    window = make_window(preferences=Preferences(Path(passing.name) / "window.json"))
     window.resize(*size)
     window.show()
 
@@ -82,6 +84,7 @@ def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: 
     window.close()
     window.deleteLater()
     application.processEvents()
+    passing.cleanup()
 
 
 def _main() -> None:
