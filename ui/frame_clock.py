@@ -164,7 +164,7 @@ class FrameClock(QObject):
         digested = self._waiting.pop(panel.key, None)
         if digested is None:
             self._drawn[panel.key] = _Drawn(self._seen_by(panel, moment), self._frame)
-            panel.is_live = moment.is_live
+            panel.is_awaited = moment.is_live and not len(moment.newest.sequences)
             make = panel.order(moment, self._state.now)
             is_long = not panel.is_brief and _n_rows(moment) > LONG_ROWS
             digested = self.analyst.ask(panel.key, make, is_long=is_long)

@@ -239,8 +239,9 @@ class SessionController(QObject):
         live.is_live = False
         live.recording = engine.recorder_status(live.started)
         self._desk.finish(live)
-        self._tell_crash(live)
-        if words := notice(live.newest()):
+        if _is_bad_end(live.newest()):  # of the two the graver: a notice takes the other's place
+            self._tell_crash(live)
+        elif words := notice(live.newest()):
             self.problem_told.emit(words)
         if not engine.has_next:
             self._let_engine_go()

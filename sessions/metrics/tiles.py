@@ -78,12 +78,13 @@ def tiles(
     """
     counts = count(snapshot, selection)
     gammas = snapshot.steps["gamma"][selection.rows(snapshot.steps)]
+    measured = None if baseline is None else _measured(snapshot, baseline, selection)
     return Tiles(
         tokens_per_second=tokens_per_second(snapshot, selection),
         baseline_tokens_per_second=None if baseline is None else tokens_per_second(baseline),
-        measured_speedup=None if baseline is None else _measured(snapshot, baseline, selection),
+        measured_speedup=measured,
         predicted_speedup=_predicted(snapshot, selection, counts.acceptance_rate),
-        is_doubtful=baseline is None and calibration_doubt(snapshot, selection) is not None,
+        is_doubtful=measured is None and calibration_doubt(snapshot, selection) is not None,
         acceptance=counts.acceptance,
         expected_acceptance=counts.expected_acceptance_rate,
         tokens_per_step=counts.tokens_per_step,

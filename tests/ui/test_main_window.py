@@ -9,6 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.wire.commands import Pause
 from engine.wire.config import RunConfig
+from engine.wire.events import FinishReason
+from tests.support.event_script import EventScript
 from tests.support.scripted_sessions import ScriptedEngine, ScriptedWorkshop, script_of
 from ui.dialogs.shortcut_sheet import ShortcutSheet
 from ui.layouts import PRESETS
@@ -122,6 +124,51 @@ def test_while_an_engine_starts_every_card_says_what_will_come(driven: Driven) -
         words = panel._placeholder.text()
         assert words.startswith("The engine starts and loads its models."), panel.key
         assert "Start a run" not in words
+
+
+def test_cards_of_several_sessions_await_no_engine_that_decodes(driven: Driven) -> None:
+    engine = driven.engine()
+    driven.window.run(ORDER)
+    driven.window.lay_out("compare", is_fresh=True)
+    driven.tick(1)
+    engine.say(30)
+    driven.tick(20)
+    panels = [p for p in driven.window.visible_panels() if p.key.startswith("comparison")]
+    assert panels
+    for panel in panels:
+        assert "The engine starts" not in panel._placeholder.text(), panel.key
+
+
+def cut_short_script() -> EventScript:
+    script = EventScript()
+    script.sequence("ab")
+    for _ in range(3):
+        script.step(drafted=2, accepted=1)
+    script.finish_sequence(reason=FinishReason.CONTEXT)
+    return script
+
+
+def test_a_run_whose_context_was_full_says_so_when_it_ends(driven: Driven) -> None:
+    script = cut_short_script()
+    script.finish()
+    engine = ScriptedEngine([script])
+    driven.workshop.engines.append(engine)
+    driven.window.run(ORDER)
+    driven.tick(1)
+    engine.say()
+    driven.tick()
+    assert "the target's context is full" in driven.window.banner.text
+
+
+def test_a_crash_is_told_and_no_notice_takes_its_place(driven: Driven) -> None:
+    engine = ScriptedEngine([cut_short_script()])
+    driven.workshop.engines.append(engine)
+    driven.window.run(ORDER)
+    driven.tick(1)
+    engine.say()
+    engine.die("last words")
+    driven.tick()
+    assert "last words" in driven.window.banner.text
 
 
 def test_a_session_that_is_not_there_is_told_in_the_banner(driven: Driven) -> None:

@@ -79,7 +79,7 @@ class Panel(QWidget):
         self._stack.addWidget(self._placeholder)
         self._stack.addWidget(self.content)
         self.digested: Any = None
-        self.is_live = False  # whether an engine speaks: the clock says
+        self.is_awaited = False  # whether a first sequence is on its way: the clock says
         self.build()
         look.changed.connect(self._redress)
 
@@ -121,7 +121,7 @@ class Panel(QWidget):
         """Draw, or say why there is nothing to draw."""
         self.digested = digest
         if digest is None or isinstance(digest, Empty):
-            waits = digest is None and self.is_live
+            waits = digest is None and self.is_awaited
             nothing = f"{_LOADING} {_START.sub('', self.hint)}" if waits else self.hint
             self._placeholder.setText(nothing if digest is None else digest.reason)
             self._stack.setCurrentWidget(self._placeholder)

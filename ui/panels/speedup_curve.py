@@ -116,8 +116,7 @@ class CurvePanel(Panel):
             measured_speedup=measured.value if measured else None,
             measured_per_second=tokens_per_second(snapshot, selection),
             source=what_if.costs.source,
-            is_doubtful=moment.baseline is None
-            and calibration_doubt(snapshot, selection) is not None,
+            is_doubtful=calibration_doubt(snapshot, selection) is not None,
         )
 
     def draw(self, digest: SpeedupCurve) -> None:
