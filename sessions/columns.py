@@ -191,6 +191,8 @@ class Table:
             grown = self._spilled.arrays[column] if self._spilled else _room(self._capacity, dtype)
             grown[: self._n] = self._columns[column][: self._n]
             self._columns[column] = grown
+            if self._spilled is not None:  # what was copied need not all be in memory at once
+                self._spilled.let_go(self._n)
 
     def _stays_same(self, column: str, values: Any) -> bool:
         """Whether every row would still hold the same with ``values``, in all bits."""

@@ -77,13 +77,13 @@ def gamma_what_if(
     n_sequences = ratio(counts.n_steps, counts.n_engine_steps) or 1.0
     if costs.source == "calibration" and n_sequences > 1.0:
         return None  # a calibration times one sequence: it says nothing of several together
-    costs = monotone(costs)
+    even = monotone(costs)  # decides which is best; the figures are those of the costs as timed
     reached = _reach_shares(snapshot, selection)
     recorded = len(reached)
     for _ in range(recorded, max_gamma):
         reached.append((reached[-1] if reached else 1.0) * alpha)
     overhead = _overhead(snapshot, selection)
-    options, tokens = [], 1.0
+    options, rates, tokens = [], [], 1.0
     for gamma in range(len(reached) + 1):
         tokens += reached[gamma - 1] if gamma else 0.0
         step_ns = gamma * costs.draft_ns + costs.verify_ns(gamma + 1) + overhead.of(gamma)
@@ -98,13 +98,15 @@ def gamma_what_if(
                 is_extrapolated=gamma > recorded or gamma + 1 > costs.widths[-1],
             )
         )
-    best = options[0]
-    for option in options:
-        if option.tokens_per_second > best.tokens_per_second * (1 + _ROUNDING):
-            best = option
+        even_ns = gamma * even.draft_ns + even.verify_ns(gamma + 1) + overhead.of(gamma)
+        rates.append(tokens / even_ns)
+    best = 0
+    for gamma, rate in enumerate(rates):
+        if rate > rates[best] * (1 + _ROUNDING):
+            best = gamma
     return GammaWhatIf(
         options=tuple(options),
-        best=best,
+        best=options[best],
         recorded_gamma=recorded,
         acceptance_rate=alpha,
         n_tested=counts.n_tested,

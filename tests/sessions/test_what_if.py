@@ -27,12 +27,17 @@ def test_smaller_gammas_are_exact() -> None:
 
 
 def test_no_single_noisy_width_decides() -> None:
-    """One width timed too slowly and one too quickly: they and what they overlap are evened out."""
-    events = drafted([0, 3, 1, 4, 2, 4], 4, draft_ns=10, target_ns=[100, 200, 50, 100, 100])
-    result = gamma_what_if(snapshot_of(events), max_gamma=4)
-    assert result is not None
-    steps_ns = [option.step_ns for option in result.options]
-    assert steps_ns == pytest.approx([100, *(gamma * 10 + 112.5 for gamma in (1, 2, 3, 4))])
+    """One width timed far too quickly is shown as it was timed, and evened out to choose by."""
+    accepted = [0, 3, 1, 4, 2, 4]
+    for target_ns, best in (([100] * 5, 4), ([100, 130, 40, 100, 100], 4)):
+        events = drafted(accepted, 4, draft_ns=10, target_ns=target_ns)
+        result = gamma_what_if(snapshot_of(events), max_gamma=4)
+        assert result is not None
+        steps_ns = [option.step_ns for option in result.options]
+        assert steps_ns == pytest.approx([gamma * 10 + target_ns[gamma] for gamma in range(5)])
+        assert result.best.gamma == best
+    fastest = max(result.options, key=lambda option: option.tokens_per_second)
+    assert fastest.gamma == 2
 
 
 @pytest.mark.parametrize("recorded", [4, 16])

@@ -16,6 +16,7 @@ from sessions.column_cache import ColumnCache
 from sessions.library import Library
 from sessions.opening import StoredSession
 from sessions.session_errors import SessionFileError
+from sessions.spill import Spill
 from sessions.tables import END_CODES
 from specscope import wiring
 from specscope.wiring import EngineRun, LocalWorkshop
@@ -111,6 +112,19 @@ def test_a_recording_keeps_its_columns(
     assert kept.session.is_from_cache
     assert len(kept.session.snapshot().steps) == len(started.session.snapshot().steps) == 3
     kept.session.close()
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_a_run_may_grow_for_hours(
+    start: Callable[[RunOrder], EngineRun], monkeypatch: pytest.MonkeyPatch, is_recorded: bool
+) -> None:
+    """Its columns ask for room on disk, and not for memory alone."""
+    asked: list[int] = []
+    monkeypatch.setattr(Spill, "columns", lambda self, dtypes, n_rows: asked.append(n_rows))
+    started = next_of(start(order_of("a", is_recorded=is_recorded)))
+    finish(started)
+    started.session.close()
+    assert asked
 
 
 def test_a_run_that_is_not_recorded_leaves_no_file(

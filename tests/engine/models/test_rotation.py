@@ -53,9 +53,10 @@ def test_heads_are_turned_as_transformers_turns_them(
     asked = batch(first=first, width=width, n_rows=n_rows)
     wanted = turned_by_transformers(heads, asked.positions)
     table = RotationTable(rotary(), torch.zeros(4, 4))
+    if in_pairs:
+        table.pair_up()
     for _ in range(2):  # the second time from what was kept
         if in_pairs:
-            table.pair_up()
             order = pair_order(1, 0, HEAD_DIM)
             turned = torch.empty_like(heads)
             turned[..., order] = table.turn(heads[..., order], table.of(asked))
