@@ -39,9 +39,9 @@ def test_an_estimate_is_never_called_measured() -> None:
     estimated = figures(nothing(predicted_speedup=1.5))[1]
     measured = figures(nothing(predicted_speedup=1.5, measured_speedup=0.9))[1]
     assert estimated.figure.startswith("≈")
-    assert estimated.beneath == "predicted from α, c and v"  # noqa: RUF001
+    assert estimated.beneath == "estimated from α, c and v"  # noqa: RUF001
     assert (measured.figure, measured.ink) == ("0.90×", "rejected")  # noqa: RUF001
-    assert measured.beneath == "measured vs baseline · predicted 1.50×"  # noqa: RUF001
+    assert measured.beneath == "measured vs baseline · estimated 1.50×"  # noqa: RUF001
 
 
 def test_tooltips_define_the_metrics_by_their_formulas(qtbot: QtBot) -> None:
