@@ -192,7 +192,7 @@ class Table:
             grown[: self._n] = self._columns[column][: self._n]
             self._columns[column] = grown
             if self._spilled is not None:  # what was copied need not all be in memory at once
-                self._spilled.let_go(self._n)
+                self._spilled.let_go_of(column, self._n)
 
     def _stays_same(self, column: str, values: Any) -> bool:
         """Whether every row would still hold the same with ``values``, in all bits."""

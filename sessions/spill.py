@@ -51,10 +51,14 @@ class SpilledColumns:
     def let_go(self, n_rows: int) -> None:
         """Take the pages that the first ``n_rows`` fill out of the process's memory. What they hold
         stays, in the file."""
-        for column, array in self.arrays.items():
-            n_bytes = n_rows * array.itemsize // mmap.PAGESIZE * mmap.PAGESIZE
-            if n_bytes:
-                self._pages.madvise(mmap.MADV_DONTNEED, self._first[column], n_bytes)
+        for column in self.arrays:
+            self.let_go_of(column, n_rows)
+
+    def let_go_of(self, column: str, n_rows: int) -> None:
+        """The same for one column."""
+        n_bytes = n_rows * self.arrays[column].itemsize // mmap.PAGESIZE * mmap.PAGESIZE
+        if n_bytes:
+            self._pages.madvise(mmap.MADV_DONTNEED, self._first[column], n_bytes)
 
 
 class Spill:

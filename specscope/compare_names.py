@@ -9,7 +9,7 @@ MOST_CHARACTERS = 20
 """Of a name that heads a column as it stands: five such columns fit on a usual screen."""
 
 
-def told_apart(names: Sequence[str], facts: Sequence[RunFacts]) -> list[str]:
+def column_heads(names: Sequence[str], facts: Sequence[RunFacts]) -> list[str]:
     """The names as they are if all are short and different. Otherwise what each session drafted
     with, its gamma where that is not enough, and a number where even that is not."""
     if len(set(names)) == len(names) and max(map(len, names), default=0) <= MOST_CHARACTERS:

@@ -209,13 +209,14 @@ class EngineRun:
 
     def _session(self, client: EngineClient, path: Path | None, name: str) -> Session:
         source = self._source = _OneSession(client)
+        spill = Spill.of_user()
         if path is None:
-            return Session(source, spill=Spill.of_user())
+            return Session(source, spill=spill)
         recorder = Recorder(
             path, summarise=lambda: summarise(session.snapshot()), model=lambda: session.model
         )
         recording = self._recordings[path] = NamedRecording(recorder, name, self._library)
-        session = Session(source, [recording], spill=Spill.of_user())
+        session = Session(source, [recording], spill=spill)
         return session
 
     def _new_path(self, place: int) -> Path | None:

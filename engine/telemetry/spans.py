@@ -52,7 +52,7 @@ class GpuTimer(Protocol):
         ...
 
 
-class Span(msgspec.Struct, eq=False, gc=False):
+class Span(msgspec.Struct, eq=False):
     """One measured stretch of the engine's work; made by ``SpanRecorder.span`` and entered once."""
 
     recorder: "SpanRecorder"

@@ -9,7 +9,7 @@ from rich.console import Console
 from sessions.comparability import comparison_notes
 from sessions.compare import compare as compare_sessions
 from sessions.run_facts import run_facts
-from specscope.compare_names import numbered, told_apart
+from specscope.compare_names import column_heads, numbered
 from specscope.compare_report import print_comparison
 from specscope.opened import stored_snapshot
 from specscope.run_result import comparison_result
@@ -27,7 +27,7 @@ def compare(files: tuple[str, ...], as_json: bool) -> None:
     if len(files) < 2:
         raise click.UsageError("Give two sessions or more: see `specscope list`.")
     names, snapshots = [Path(name).stem for name in files], list(map(stored_snapshot, files))
-    heads = numbered(names) if as_json else told_apart(names, list(map(run_facts, snapshots)))
+    heads = numbered(names) if as_json else column_heads(names, list(map(run_facts, snapshots)))
     named = list(zip(heads, snapshots, strict=True))
     columns, notes = compare_sessions(named), comparison_notes(named)
     if as_json:

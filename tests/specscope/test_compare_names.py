@@ -1,7 +1,7 @@
 """Names of a comparison's columns are short, and no two are alike."""
 
 from sessions.run_facts import RunFacts
-from specscope.compare_names import MOST_CHARACTERS, numbered, told_apart
+from specscope.compare_names import MOST_CHARACTERS, column_heads, numbered
 
 LONG = "2026-11-30_05-30-12_bundled-target+bundled-draft"
 
@@ -18,33 +18,33 @@ def ran(draft: str, gamma: int | str = 4) -> RunFacts:
 
 
 def test_short_names_stay() -> None:
-    assert told_apart(["fast", "plain"], [ran("small"), ran("none")]) == ["fast", "plain"]
-    assert told_apart([], []) == []
+    assert column_heads(["fast", "plain"], [ran("small"), ran("none")]) == ["fast", "plain"]
+    assert column_heads([], []) == []
 
 
 def test_long_ones_become_the_drafts() -> None:
     facts = [ran("org/small-draft"), ran("ngram"), ran("none")]
     names = [LONG, LONG + "-2", "plain"]
-    assert told_apart(names, facts) == ["small-draft", "ngram", "none"]
+    assert column_heads(names, facts) == ["small-draft", "ngram", "none"]
 
 
 def test_the_same_draft_is_told_apart_by_gamma_and_then_by_number() -> None:
     facts = [ran("small"), ran("small", 8), ran("small"), ran("small", "auto"), ran("none")]
-    heads = told_apart(["run"] * 5, facts)
+    heads = column_heads(["run"] * 5, facts)
     assert heads == [
         "small gamma 4", "small gamma 8", "small gamma 4 #2", "small gamma auto", "none"
     ]  # fmt: skip
 
 
 def test_two_baselines_have_numbers() -> None:
-    assert told_apart(["run", "run"], [ran("none"), ran("none")]) == ["none", "none #2"]
+    assert column_heads(["run", "run"], [ran("none"), ran("none")]) == ["none", "none #2"]
 
 
 def test_a_long_draft_shows_its_end() -> None:
-    (head,) = told_apart([LONG], [ran("/models/" + "x" * 50 + "-draft.gguf")])
+    (head,) = column_heads([LONG], [ran("/models/" + "x" * 50 + "-draft.gguf")])
     assert len(head) == MOST_CHARACTERS
     assert head.endswith("-draft.gguf")
-    assert told_apart([LONG], [ran("/")]) == ["/"]
+    assert column_heads([LONG], [ran("/")]) == ["/"]
 
 
 def test_numbers_meet_no_other_name() -> None:

@@ -109,11 +109,12 @@ class TokensPanel(Panel):
         sequences = started_sequences(snapshot)
         ids = [each.sequence_id for each in sequences]
         first = ids.index(current) // MOST_COLUMNS * MOST_COLUMNS
+        ends = cut_short(snapshot)
         return TokensDigest(
             sequences=sequences,
             current=current,
             texts=tuple(
-                _text_of(snapshot, view, sequence)
+                _text_of(snapshot, view, sequence, end=ends.get(sequence.sequence_id, ""))
                 for sequence in sequences[first : first + MOST_COLUMNS]
             ),
             shows_refused=view.shows_refused,
@@ -228,7 +229,7 @@ def legend(theme: Theme, n_words: int) -> str:
     )[:n_words])  # fmt: skip
 
 
-def _text_of(snapshot: Snapshot, view: View, sequence: NamedSequence) -> SequenceText:
+def _text_of(snapshot: Snapshot, view: View, sequence: NamedSequence, *, end: str) -> SequenceText:
     trail = token_trail(snapshot, sequence.sequence_id, has_refused=view.shows_refused)
     step, token, item = view.step, view.token, None
     if token is not None and token.sequence_id == sequence.sequence_id:
@@ -236,7 +237,6 @@ def _text_of(snapshot: Snapshot, view: View, sequence: NamedSequence) -> Sequenc
     if step is not None:
         first, last = trail.span(step)
         step = step if first < last else None
-    end = cut_short(snapshot).get(sequence.sequence_id, "")
     return SequenceText(sequence=sequence, trail=trail, marked_step=step, marked_item=item, end=end)
 
 
