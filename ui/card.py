@@ -89,7 +89,7 @@ class CardDock(QDockWidget):
     """The layout is to lie as it is meant again."""
 
     def __init__(self, listed: ListedPanel, state: ViewState, look: Look) -> None:
-        super().__init__(listed.tab or listed.title)
+        super().__init__(listed.tab)
         self._listed = listed
         self._state, self._look = state, look
         self._kind: type[Panel] | None = None
@@ -157,7 +157,7 @@ class CardDock(QDockWidget):
         return menu
 
     def _name_window(self, is_floating: bool) -> None:
-        self.setWindowTitle(self.title if is_floating else self._listed.tab or self.title)
+        self.setWindowTitle(self.title if is_floating else self._listed.tab)
 
     @property
     def is_made(self) -> bool:

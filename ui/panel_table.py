@@ -17,8 +17,8 @@ class ListedPanel:
     title: str
     module: str
     name: str  # of the class in it
-    tab: str = ""
-    """A shorter title for its tab, where the title would be cut."""
+    tab: str
+    """Its title in a tab: a shorter one where the title would be cut."""
 
     def kind(self) -> type[Panel]:
         kind = getattr(import_module(self.module), self.name)

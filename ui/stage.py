@@ -140,7 +140,7 @@ class Stage(QWidget):
         self.transport.show_moment(moment)
         if self._library is not None:
             self._library.tick()
-        if moment is None:  # nothing is looked at: there is time
+        if self._controller.shown is None:  # nothing is looked at: there is time
             self._load_one()
 
     def _load_one(self) -> None:

@@ -28,7 +28,7 @@ class Words(Panel):
         self.noted.emit("noted")
 
 
-LISTED = ListedPanel(Words.key, Words.title, __name__, "Words")
+LISTED = ListedPanel(Words.key, Words.title, __name__, "Words", Words.title)
 
 
 def test_a_note_is_shown_beside_the_title(qtbot: QtBot) -> None:
