@@ -1,0 +1,21 @@
+"""A controller of sessions in a workshop whose engines are scripted."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.support.scripted_sessions import ScriptedWorkshop
+from ui.session_controller import SessionController
+
+
+@pytest.fixture
+def workshop() -> ScriptedWorkshop:
+    return ScriptedWorkshop()
+
+
+@pytest.fixture
+def controller(qtbot: QtBot, workshop: ScriptedWorkshop) -> Iterator[SessionController]:
+    controller = SessionController(workshop)
+    yield controller
+    controller.close()
