@@ -33,7 +33,7 @@ from engine.telemetry.emitter import Emitter
 from engine.telemetry.kernel_recorder import KernelRecorder
 from engine.telemetry.spans import SpanRecorder
 from engine.text import TokenTexts
-from engine.wire.config import RunConfig
+from engine.wire.config import MAX_BLOCKS, RunConfig
 from engine.wire.events import (
     CacheCreated,
     EngineState,
@@ -211,7 +211,7 @@ def make_cache(
             2 * n_kv_heads * head_dim * model.dtype.itemsize for n_kv_heads, head_dim in shapes
         )
         affordable = int(CACHE_MEMORY_SHARE * free_memory(model.device)) // bytes_per_block
-        n_blocks = max(1, min(config.batch * per_sequence, affordable))
+        n_blocks = max(1, min(config.batch * per_sequence, affordable, MAX_BLOCKS))
     make: Callable[..., SlotCache] = PagedCache
     if config.allocation == "contiguous":
         make = partial(ContiguousCache, reservation=model.context_length)

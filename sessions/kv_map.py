@@ -75,7 +75,9 @@ def kv_map(snapshot: Snapshot, role: int) -> KvMap | None:
     changes = snapshot.kv_changes
     is_ours = changes["role"] == role
     kinds = changes["change"]
-    block_rows = np.flatnonzero(is_ours & (kinds != int(KvChange.ADVANCED)))
+    # A damaged file may name blocks that the cache does not have: they are in no grid.
+    is_block = (kinds != int(KvChange.ADVANCED)) & (changes["physical_block"] < n_blocks)
+    block_rows = np.flatnonzero(is_ours & is_block)
     last = np.full(n_blocks, -1)  # of each block: the row of its newest change
     last[changes["physical_block"][block_rows]] = block_rows  # the last of equals stays
     is_touched = last >= 0

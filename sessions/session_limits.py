@@ -13,9 +13,11 @@ from struct import Struct
 from struct import error as StructError
 from typing import Any, NamedTuple, get_type_hints
 
+from engine.wire.config import MAX_BLOCKS
 from engine.wire.events import (
     BlocksAllocated,
     BlocksFreed,
+    CacheCreated,
     CalibrationMeasured,
     DraftProposed,
     DraftVerified,
@@ -44,6 +46,11 @@ may be missing, need only fit their columns: 32 or 64 bits with a sign."""
 _MAX_COUNT = 2**31 - 1
 """What a column of ids, positions and counts holds."""
 
+_BETWEEN: dict[type[Any], tuple[tuple[str, int, int], ...]] = {
+    CacheCreated: (("n_blocks", 0, MAX_BLOCKS), ("block_size", 1, 2**16)),
+}
+"""Numbers that readers size arrays by or divide by: the least and the most, both let in."""
+
 _REACHES: dict[type[Any], tuple[Callable[[Any], int], Callable[[Any], int]]] = {
     BlocksAllocated: (attrgetter("first_logical_block"), lambda e: len(e.physical_blocks)),
     KvAdvanced: (attrgetter("position"), attrgetter("n_written")),
@@ -63,7 +70,7 @@ def check_limits(events: Iterable[Event]) -> None:
 
     Times and sizes are at most 64 bits wide with their sign. Counts, ids and positions, and the
     numbers of blocks, are 0 to 2^31 - 1, and so is what follows the last place of an event; a step
-    may be below zero.
+    may be below zero. A cache has no more blocks than an engine can be asked for.
     """
     groups: defaultdict[Any, list[Event]] = defaultdict(list)
     for event in events:
@@ -90,6 +97,9 @@ def _check_kind(kind: type[Any], events: list[Event], check: "_Check") -> None:
         firsts, lengths = (list(map(values, events)) for values in check.reach)
         is_near = max(firsts) + max(lengths) > _MAX_COUNT  # else none of them is
         if is_near and max(map(add, firsts, lengths)) > _MAX_COUNT:
+            raise _out_of_range(kind)
+    for name, least, most in _BETWEEN.get(kind, ()):
+        if any(not least <= getattr(event, name) <= most for event in events):
             raise _out_of_range(kind)
     for values, bound in check.others:
         told = set(map(values, events))  # often alike, and often None

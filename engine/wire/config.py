@@ -10,6 +10,9 @@ MAX_BATCH = 32
 MAX_RECORDED_STEPS = 1000
 """The most steps whose kernels one command may ask for: each says thousands of kernels."""
 BLOCK_SIZES = (16, 32)
+MAX_BLOCKS = 2**22
+"""Of one pool: more than a full batch needs at full context. Readers of a session size arrays by
+it."""
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 WEIGHTS = ("auto", "int8", "int4")
 ALLOCATIONS = ("paged", "contiguous")
@@ -102,8 +105,10 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(f"block size is {self.block_size}: give 16 or 32 slots.")
         if self.allocation not in ALLOCATIONS:
             raise ConfigError(f"allocation is {self.allocation!r}: give paged or contiguous.")
-        if self.n_blocks is not None and self.n_blocks < 1:
-            raise ConfigError(f"the block pool has {self.n_blocks} blocks: give 1 or more.")
+        if self.n_blocks is not None and not 1 <= self.n_blocks <= MAX_BLOCKS:
+            raise ConfigError(
+                f"the block pool has {self.n_blocks} blocks: give 1 to {MAX_BLOCKS:,}."
+            )
         if self.dtype not in DTYPES:
             raise ConfigError(f"dtype is {self.dtype!r}: give one of {', '.join(DTYPES)}.")
         if self.weights not in WEIGHTS:

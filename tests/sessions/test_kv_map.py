@@ -231,3 +231,11 @@ def test_large_numbers_of_a_sequence_and_a_block_need_no_large_arrays() -> None:
     series = kv_over_time(snapshot, TARGET)
     assert series is not None
     assert series.n_filled.tolist() == [0, 0, 3]
+
+
+def test_blocks_that_the_cache_does_not_have_are_in_no_grid() -> None:
+    told = Told()
+    told.allocate(0, 1, 6)
+    told.advance(0, 3)
+    told.free(2**31 - 1)
+    assert told.states() == [FREE, COMMITTED, FREE, FREE, FREE, FREE]

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from engine.wire.events import (
     BlocksAllocated,
     BlocksFreed,
+    CacheCreated,
     DraftProposed,
     DraftVerified,
     Event,
@@ -64,6 +65,8 @@ def test_one_of_many_is_found() -> None:
         (SpansMeasured, {"gpu_ns": (None, None, None, None, None, 2**63)}),
         (SpansMeasured, {"n_syncs": 2**31}),
         (SequenceStarted, {"prompt_token_ids": (2**31,), "prompt_token_texts": ("a",)}),
+        (CacheCreated, {"n_blocks": 2**22 + 1}),
+        (CacheCreated, {"block_size": 0}),
     ],
 )
 def test_a_number_that_no_column_takes_is_refused(

@@ -33,6 +33,7 @@ def test_the_defaults_are_valid() -> None:
         ({"block_size": 8}, "block size is 8"),
         ({"allocation": "heap"}, "allocation is 'heap'"),
         ({"n_blocks": 0}, "0 blocks"),
+        ({"n_blocks": 2**22 + 1}, "give 1 to 4,194,304"),
         ({"dtype": "int8"}, "dtype is 'int8'"),
         ({"n_threads": 0}, "threads is 0"),
         ({"kernels_every": -1}, "kernels-every is -1"),
