@@ -189,7 +189,7 @@ def figures_table(snapshot: Snapshot) -> Table:
                 "target forward at the mean width / at width 1",
             ),
             (
-                "speed-up, estimated",
+                "speed-up, predicted",
                 number(value["predicted_speedup"], 2),
                 "E[N] / (gamma c + v); a baseline measures it",
             ),

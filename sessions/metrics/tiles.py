@@ -61,11 +61,11 @@ class Tiles:
 
     @property
     def speedup(self) -> float | None:
-        """Measured where it was, else estimated: ``is_estimated`` says which."""
-        return self.predicted_speedup if self.is_estimated else self.measured_speedup
+        """Measured where it was, else predicted: ``is_predicted`` says which."""
+        return self.predicted_speedup if self.is_predicted else self.measured_speedup
 
     @property
-    def is_estimated(self) -> bool:
+    def is_predicted(self) -> bool:
         return self.measured_speedup is None
 
 

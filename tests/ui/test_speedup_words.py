@@ -6,7 +6,7 @@ from ui.speedup_words import THE_OTHERS
 
 
 def test_each_is_defined_by_its_formula() -> None:
-    for word in ("Measured: baseline ns", "Estimated: E[N] / (gamma c + v)", "Of mean steps"):
+    for word in ("Measured: baseline ns", "Predicted: E[N] / (gamma c + v)", "Of mean steps"):
         assert word in THE_OTHERS
 
 

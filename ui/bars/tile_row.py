@@ -91,18 +91,18 @@ def _speed(known: Tiles) -> Figure:
 
 
 def _speedup(known: Tiles) -> Figure:
-    """Measured beside a baseline; else estimated, and said so."""
+    """Measured beside a baseline; else predicted, and said so."""
     value, predicted = known.speedup, known.predicted_speedup
     if value is None:
         return Figure(NOT_YET, "needs a baseline or a calibration")
     ink = "good" if value >= 1.0 else "rejected"
-    if known.is_estimated and known.is_doubtful:
-        return Figure(f"≈ {value:.2f}×", "estimated, in doubt: timing disturbed", "warning")
-    if known.is_estimated:
-        return Figure(f"≈ {value:.2f}×", "estimated from α, c and v", ink)
+    if known.is_predicted and known.is_doubtful:
+        return Figure(f"≈ {value:.2f}×", "predicted, in doubt: timing disturbed", "warning")
+    if known.is_predicted:
+        return Figure(f"≈ {value:.2f}×", "predicted from α, c and v", ink)
     beneath = "measured vs baseline"
     if predicted is not None:
-        beneath += f" · estimated {predicted:.2f}×"
+        beneath += f" · predicted {predicted:.2f}×"
     return Figure(f"{value:.2f}×", beneath, ink)
 
 

@@ -30,7 +30,7 @@ def test_the_figures_of_a_session_worked_out_by_hand() -> None:
     assert sum(shares) == pytest.approx(1.0)
     assert found.baseline_tokens_per_second is None
     assert found.measured_speedup is None
-    assert found.is_estimated
+    assert found.is_predicted
 
 
 def test_beside_a_baseline_the_speed_up_is_measured() -> None:
@@ -39,7 +39,7 @@ def test_beside_a_baseline_the_speed_up_is_measured() -> None:
     assert measured is not None
     assert found.measured_speedup == pytest.approx(measured.value)
     assert found.speedup == found.measured_speedup
-    assert not found.is_estimated
+    assert not found.is_predicted
     assert found.tokens_per_second is not None
     assert found.baseline_tokens_per_second is not None
     assert found.tokens_per_second > found.baseline_tokens_per_second

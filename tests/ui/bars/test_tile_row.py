@@ -36,12 +36,12 @@ def test_nothing_known_is_said_and_not_0(qtbot: QtBot) -> None:
 
 
 def test_an_estimate_is_never_called_measured() -> None:
-    estimated = figures(nothing(predicted_speedup=1.5))[1]
+    predicted = figures(nothing(predicted_speedup=1.5))[1]
     measured = figures(nothing(predicted_speedup=1.5, measured_speedup=0.9))[1]
-    assert estimated.figure.startswith("≈")
-    assert estimated.beneath == "estimated from α, c and v"  # noqa: RUF001
+    assert predicted.figure.startswith("≈")
+    assert predicted.beneath == "predicted from α, c and v"  # noqa: RUF001
     assert (measured.figure, measured.ink) == ("0.90×", "rejected")  # noqa: RUF001
-    assert measured.beneath == "measured vs baseline · estimated 1.50×"  # noqa: RUF001
+    assert measured.beneath == "measured vs baseline · predicted 1.50×"  # noqa: RUF001
 
 
 def test_tooltips_define_the_metrics_by_their_formulas(qtbot: QtBot) -> None:
