@@ -9,10 +9,11 @@ from sessions.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class NamedSnapshot:
-    """One of several sessions side by side."""
+    """One of several sessions side by side: ``name`` is short and no other's."""
 
     name: str
     snapshot: Snapshot
+    whole_name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

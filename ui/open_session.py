@@ -6,7 +6,7 @@ from pathlib import Path
 from sessions.opening import StoredSession
 from sessions.playhead import Mode, Playhead
 from sessions.recorder_status import RecorderStatus
-from sessions.run_facts import run_facts
+from sessions.run_facts import RunFacts, run_facts
 from sessions.session import Session
 from sessions.snapshot import Snapshot
 from ui.workshop import Started
@@ -24,7 +24,7 @@ class OpenSession:
     problem: str = ""  # why it could not be read to its end
     _newest: Snapshot | None = None
     _seen: tuple[int, int] = (-1, -1)
-    _is_baseline: bool | None = None  # None: not known yet
+    _begun: RunFacts | None = None
 
     @property
     def name(self) -> str:
@@ -68,11 +68,16 @@ class OpenSession:
         return self.session.model.last_t_ns
 
     @property
+    def begun(self) -> RunFacts | None:
+        """What it ran with, as it was told at its start; None until then."""
+        if self._begun is None and len(self.session.model.tables["starts"]):
+            self._begun = run_facts(self.newest())
+        return self._begun
+
+    @property
     def is_baseline(self) -> bool:
         """Whether nothing was drafted; False until its settings are known."""
-        if self._is_baseline is None and len(self.session.model.tables["starts"]):
-            self._is_baseline = run_facts(self.newest()).is_baseline
-        return bool(self._is_baseline)
+        return self.begun is not None and self.begun.is_baseline
 
     def newest(self) -> Snapshot:
         """The session as far as it was taken in; the same object until more comes."""

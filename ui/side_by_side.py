@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from sessions.compare_names import column_heads
 from sessions.snapshot import Snapshot
 from ui.moment import NamedSnapshot
 from ui.open_session import OpenSession
 
 MAX_SIDE_BY_SIDE = 4
-_COLON = ": "
 
 
 def first_to_show(sessions: Sequence[OpenSession]) -> OpenSession | None:
@@ -26,19 +26,11 @@ def side_by_side(shown: OpenSession, sessions: Sequence[OpenSession]) -> tuple[N
     if shown not in beside:
         beside[-1] = shown
     beside.sort(key=lambda each: not each.is_baseline)  # the rest as they came
-    names = told_apart([each.name for each in beside])
+    heads = column_heads([each.name for each in beside], [each.begun for each in beside])
     return tuple(
-        NamedSnapshot(name, _as_far_as(shown, each))
-        for name, each in zip(names, beside, strict=True)
+        NamedSnapshot(head, _as_far_as(shown, each), each.name)
+        for head, each in zip(heads, beside, strict=True)
     )
-
-
-def told_apart(names: Sequence[str]) -> Sequence[str]:
-    """Without what all have in common: of "a run: ngram" and "a run: none" what drafts."""
-    prefix, colon, _ = names[0].partition(_COLON)
-    ends = [name.removeprefix(prefix + colon) for name in names]
-    is_shared = bool(colon) and all(name.startswith(prefix + colon) for name in names)
-    return ends if is_shared and len(set(ends)) == len(names) else names
 
 
 def baseline_of(shown: OpenSession, sessions: Sequence[OpenSession]) -> Snapshot | None:

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from sessions.comparability import comparison_notes
 from sessions.compare import compare as compare_sessions
+from sessions.compare_names import column_heads, numbered
 from sessions.run_facts import run_facts
-from specscope.compare_names import column_heads, numbered
 from specscope.compare_report import print_comparison
 from specscope.opened import stored_snapshot
 from specscope.run_result import comparison_result

@@ -1,12 +1,11 @@
 """Sessions beside each other: the baseline first, the shown one always among them."""
 
 import msgspec
-import pytest
 
 from engine.wire.config import RunConfig
 from tests.support.scripted_sessions import script_of, session_of
 from ui.open_session import OpenSession
-from ui.side_by_side import MAX_SIDE_BY_SIDE, baseline_of, first_to_show, side_by_side, told_apart
+from ui.side_by_side import MAX_SIDE_BY_SIDE, baseline_of, first_to_show, side_by_side
 from ui.workshop import Started
 
 
@@ -36,18 +35,14 @@ def test_the_baseline_is_first_and_measured_against() -> None:
     assert baseline_of(plain, sessions) is None
 
 
-@pytest.mark.parametrize(
-    ("names", "shown"),
-    [
-        (["a run: none", "a run: ngram"], ["none", "ngram"]),
-        (["a run: none", "another: none"], ["a run: none", "another: none"]),
-        (["a run: none", "a run: none"], ["a run: none", "a run: none"]),
-        (["none", "none: x"], ["none", "none: x"]),
-    ],
-)
-def test_what_all_names_begin_with_is_left_out(names: list[str], shown: list[str]) -> None:
-    assert list(told_apart(names)) == shown
-    assert [each.name for each in side_by_side(*_opened(names))] == shown
+def test_heads_are_short_and_tell_them_apart() -> None:
+    named = side_by_side(*_opened(["a run: none", "a run: ngram"]))
+    assert [each.name for each in named] == ["none", "ngram"]
+    assert [each.whole_name for each in named] == ["a run: none", "a run: ngram"]
+    stem = "2026-11-30_05-30-12_bundled-target+bundled-draft"
+    assert [each.name for each in side_by_side(*_opened([stem, stem + "-2"]))] == [
+        "bundled-draft gamma 4", "bundled-draft gamma 4 #2"
+    ]  # fmt: skip
 
 
 def _opened(names: list[str]) -> tuple[OpenSession, list[OpenSession]]:

@@ -32,13 +32,18 @@ class ComparisonModel(QAbstractTableModel):
         super().__init__()
         self._look = look
         self.names: tuple[str, ...] = ()
+        self.tips: tuple[str, ...] = ()
         self.rows: tuple[Row, ...] = ()
 
-    def show_rows(self, names: Sequence[str], rows: Sequence[Row]) -> None:
+    def show_rows(
+        self, names: Sequence[str], rows: Sequence[Row], tips: Sequence[str] = ()
+    ) -> None:
+        """``tips``: the sessions' whole names; none where the names are whole."""
         is_alike = len(names) == len(self.names) and len(rows) == len(self.rows)
         if not is_alike:
             self.beginResetModel()
         self.names, self.rows = tuple(names), tuple(rows)
+        self.tips = tuple(tips) or self.names
         if not is_alike:
             self.endResetModel()
         else:
@@ -60,7 +65,8 @@ class ComparisonModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section <= len(self.names):
             return None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            name = self.names[section - 1] if section else ""
+            told = self.names if role == Qt.ItemDataRole.DisplayRole else self.tips
+            name = told[section - 1] if section else ""
             return name if role == Qt.ItemDataRole.DisplayRole else plain_tip(name)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -136,9 +142,11 @@ class ComparisonTable(QTableView):
         header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header.setMinimumSectionSize(60)
 
-    def show_rows(self, names: Sequence[str], rows: Sequence[Row]) -> None:
+    def show_rows(
+        self, names: Sequence[str], rows: Sequence[Row], tips: Sequence[str] = ()
+    ) -> None:
         has_other_columns = len(names) != len(self.model_.names)
-        self.model_.show_rows(names, rows)
+        self.model_.show_rows(names, rows, tips)
         if has_other_columns:
             header = self.horizontalHeader()
             header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)

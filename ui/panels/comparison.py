@@ -1,7 +1,7 @@
 """ComparisonPanel: the figures of two to four sessions side by side, the baseline first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from PySide6.QtCore import Qt
@@ -15,7 +15,7 @@ from sessions.snapshot import Snapshot
 from sessions.snapshot_memo import SnapshotMemo
 from ui.compare.comparison_rows import Row, comparison_rows
 from ui.compare.comparison_table import ComparisonTable
-from ui.moment import Moment, NamedSnapshot, View
+from ui.moment import Moment, View
 from ui.panels.base import Empty, Panel
 
 HOW_TO = (
@@ -38,11 +38,13 @@ class Said:
 class Comparison:
     """``said`` has one entry per session, its findings; ``notes`` are what to bear in mind."""
 
-    names: tuple[str, ...]
+    heads: tuple[str, ...]
+    names: tuple[str, ...]  # the heads, the baseline's marked
     rows: tuple[Row, ...]
     said: tuple[tuple[Said, ...], ...]
     notes: tuple[str, ...]
     fastest: str
+    whole_names: tuple[str, ...] = ()
 
 
 class ComparisonPanel(Panel):
@@ -87,10 +89,12 @@ class ComparisonPanel(Panel):
             return None
         if not any(len(other.snapshot.steps) for other in moment.others):
             return Empty("Nothing was decoded yet: the figures come with the first step.")
-        return _COMPARED(_named(moment.others))
+        compared = _COMPARED([(other.name, other.snapshot) for other in moment.others])
+        whole = {other.name: other.whole_name or other.name for other in moment.others}
+        return replace(compared, whole_names=tuple(whole[name] for name in compared.heads))
 
     def draw(self, digest: Comparison) -> None:
-        self.table.show_rows(digest.names, digest.rows)
+        self.table.show_rows(digest.names, digest.rows, tips=digest.whole_names)
         words = self._html(digest)
         if words != self.words.text():
             self.words.setText(words)
@@ -118,18 +122,6 @@ class ComparisonPanel(Panel):
         return "".join(parts)
 
 
-def _named(others: Sequence[NamedSnapshot]) -> list[tuple[str, Snapshot]]:
-    """With names that tell them apart."""
-    named: list[tuple[str, Snapshot]] = []
-    for other in others:
-        name, number = other.name, 1
-        while any(name == taken for taken, _ in named):
-            number += 1
-            name = f"{other.name} ({number})"
-        named.append((name, other.snapshot))
-    return named
-
-
 def _compared(sessions: Sequence[tuple[str, Snapshot]]) -> Comparison:
     """The baseline first; the others stay where they are, so that no column jumps while the
     sessions play."""
@@ -139,6 +131,7 @@ def _compared(sessions: Sequence[tuple[str, Snapshot]]) -> Comparison:
     )
     fastest = [column.name for column in columns if column.rank == 1]
     return Comparison(
+        heads=tuple(column.name for column in columns),
         names=tuple(_heading(column) for column in columns),
         rows=comparison_rows(columns),
         said=tuple(_said(column) for column in columns),

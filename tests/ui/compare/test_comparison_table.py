@@ -75,3 +75,5 @@ def test_a_headings_tooltip_says_the_name_as_it_is(table: ComparisonTable) -> No
     table.show_rows(("a & <b>", "fast"), ROWS)
     horizontal, role = Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
     assert table.model_.headerData(1, horizontal, role) == plain_tip("a & <b>")
+    table.show_rows(("a", "fast"), ROWS, ("a session", "a faster one"))
+    assert table.model_.headerData(2, horizontal, role) == plain_tip("a faster one")

@@ -46,12 +46,6 @@ def test_the_baseline_is_first_and_the_others_stay_in_their_order(qtbot: QtBot) 
     assert panel.table.as_text().splitlines()[1] == "drafts with\tnone\tsmall\tsmall"
 
 
-def test_names_that_are_alike_are_told_apart() -> None:
-    digest = ComparisonPanel.digest(moment(("a", speculative()), ("a", speculative())), View())
-    assert isinstance(digest, Comparison)
-    assert sorted(digest.names) == ["a", "a (2)"]
-
-
 def test_it_says_which_is_fastest_and_redresses(qtbot: QtBot) -> None:
     told: list[str] = []
     panel = ComparisonPanel(ViewState(), Look("dark"))

@@ -1,7 +1,9 @@
 """Names of a comparison's columns are short, and no two are alike."""
 
+import pytest
+
+from sessions.compare_names import MOST_CHARACTERS, column_heads, numbered
 from sessions.run_facts import RunFacts
-from specscope.compare_names import MOST_CHARACTERS, column_heads, numbered
 
 LONG = "2026-11-30_05-30-12_bundled-target+bundled-draft"
 
@@ -20,6 +22,22 @@ def ran(draft: str, gamma: int | str = 4) -> RunFacts:
 def test_short_names_stay() -> None:
     assert column_heads(["fast", "plain"], [ran("small"), ran("none")]) == ["fast", "plain"]
     assert column_heads([], []) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "heads"),
+    [
+        (["a run: none", "a run: ngram"], ["none", "ngram"]),
+        (["a run: none", "another: none"], ["a run: none", "another: none"]),
+        (["none", "none: x"], ["none", "none: x"]),
+    ],
+)
+def test_what_all_begin_with_is_left_out(names: list[str], heads: list[str]) -> None:
+    assert column_heads(names, [ran("none"), ran("ngram")]) == heads
+
+
+def test_before_anything_is_known_of_one_names_stay() -> None:
+    assert column_heads([LONG, LONG], [ran("none"), None]) == [LONG, f"{LONG} #2"]
 
 
 def test_long_ones_become_the_drafts() -> None:
