@@ -233,10 +233,11 @@ def figures_table(snapshot: Snapshot) -> Table:
     return table
 
 
-def what_if_table(what_if: GammaWhatIf) -> Group:
+def what_if_table(what_if: GammaWhatIf, *, is_doubtful: bool = False) -> Group:
     """Every gamma up to a little past the recorded and the best one, and what its two speeds
-    count."""
-    table = Table(title="What another gamma would have done", title_justify="left")
+    count; said to be in doubt where the session's timing contradicts itself."""
+    doubt = " (in doubt: the timing was disturbed)" if is_doubtful else ""
+    table = Table(title=f"What another gamma would have done{doubt}", title_justify="left")
     speeds = ("tokens/s,\nwhole steps", "speed-up,\nforwards alone")
     for heading in ("gamma", "tokens/step", *speeds, ""):
         table.add_column(heading, justify="right")

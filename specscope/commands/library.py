@@ -15,6 +15,7 @@ from rich.text import Text
 from engine.wire.config import DRAFTERS_WITHOUT_MODEL
 from sessions.findings import find
 from sessions.library import Library, LibraryEntry
+from sessions.metrics.doubt import calibration_doubt
 from sessions.outputs import sequence_outputs
 from sessions.recovery import recover
 from sessions.run_facts import run_facts, told_settings
@@ -166,7 +167,8 @@ def show(file: str, as_json: bool) -> None:
     console.rule("figures", align="left", style="dim")
     console.print(figures_table(snapshot))
     if (what_if := gamma_what_if(snapshot)) is not None:
-        console.print(what_if_table(what_if))
+        is_doubtful = calibration_doubt(snapshot) is not None
+        console.print(what_if_table(what_if, is_doubtful=is_doubtful))
     for finding in find(snapshot):
         console.print(f"- {finding.words}")
 

@@ -127,7 +127,9 @@ def test_what_another_gamma_would_have_done_marks_the_best() -> None:
         script.step(drafted=2, accepted=2)
     what_if = gamma_what_if(folded(script.events))
     assert what_if is not None
+    assert "in doubt" in table_text(what_if_table(what_if, is_doubtful=True)).splitlines()[0]
     lines = table_text(what_if_table(what_if)).splitlines()
+    assert "in doubt" not in lines[0]
     assert sum("best" in line for line in lines) == 1
     assert any("extrapolated" in line for line in lines)
     assert any("whole steps" in line and "forwards alone" in line for line in lines)

@@ -60,7 +60,12 @@ class PlannerPanel(Panel):
         return session_figures(moment.snapshot, Selection(view.only_sequence_id))
 
     def draw(self, digest: SessionFigures) -> None:
-        self.speedup.set_preset(digest.speedup, digest.reason, run_best=digest.run_best)
+        self.speedup.set_preset(
+            digest.speedup,
+            digest.reason,
+            run_best=digest.run_best,
+            is_doubtful=digest.is_doubtful,
+        )
         self.memory.set_loaded(digest.models, digest.memory)
         self._note()
 

@@ -9,6 +9,7 @@ from engine.theory.shape_source import NamedShape
 from engine.wire.config import MAX_BATCH, MAX_GAMMA
 from sessions.metrics.costs import MeasuredCosts, measured_costs
 from sessions.metrics.counts import count
+from sessions.metrics.doubt import calibration_doubt
 from sessions.metrics.monotone_costs import monotone
 from sessions.metrics.selection import Selection
 from sessions.metrics.time_split import time_split
@@ -36,6 +37,7 @@ class SessionFigures:
     models: Mapping[str, NamedShape]
     run_best: int | None = None
     """The best gamma by the session's own drafts, as its S(gamma) curve and findings have it."""
+    is_doubtful: bool = False  # whether its timing contradicts itself
 
 
 def session_figures(snapshot: Snapshot, selection: Selection) -> SessionFigures:
@@ -47,6 +49,7 @@ def session_figures(snapshot: Snapshot, selection: Selection) -> SessionFigures:
         session_memory(snapshot),
         loaded_models(snapshot),
         None if what_if is None else what_if.best.gamma,
+        is_doubtful=calibration_doubt(snapshot, selection) is not None,
     )
 
 

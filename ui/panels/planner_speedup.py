@@ -64,6 +64,9 @@ def finding(plan: SpeedupPlan) -> str:
     return f"best γ {plan.best.gamma}{limit}, by the formula: {plan.best.speedup:.2f}×"
 
 
+DOUBTED = "⚠ in doubt: the timing that c, v and overhead come from was disturbed"
+
+
 def beside(plan: SpeedupPlan, run_best: int | None) -> str:
     """What the open run's own drafts call best, and why the formula may not; "" for no run."""
     if run_best is None:
@@ -126,6 +129,7 @@ class SpeedupForm(QWidget):
         self._look = look
         self._is_filling = False
         self._run_best: int | None = None
+        self._is_doubtful = False
         self.plan: SpeedupPlan | None = None
         self._make_fields()
         self.plot = CurvePlot(look.theme, x_label="γ", y_label="speed-up S(γ)")
@@ -190,12 +194,18 @@ class SpeedupForm(QWidget):
             label.setWordWrap(True)
 
     def set_preset(
-        self, preset: SpeedupInputs | None, reason: str = "", *, run_best: int | None = None
+        self,
+        preset: SpeedupInputs | None,
+        reason: str = "",
+        *,
+        run_best: int | None = None,
+        is_doubtful: bool = False,
     ) -> None:
         """What the session measured, which fills the form until somebody types; None with the
-        reason where it measured nothing. ``run_best``: the best gamma by its own drafts."""
-        is_news = run_best != self._run_best
-        self._run_best = run_best
+        reason where it measured nothing. ``run_best``: the best gamma by its own drafts;
+        ``is_doubtful``: whether its timing contradicts itself."""
+        is_news = (run_best, is_doubtful) != (self._run_best, self._is_doubtful)
+        self._run_best, self._is_doubtful = run_best, is_doubtful
         self.source.offer(preset, reason)
         if is_news:
             self.recompute()
@@ -223,7 +233,10 @@ class SpeedupForm(QWidget):
         self.table.setVisible(plan is not None and self._has_room)
         self.plot.setEnabled(plan is not None)
         if plan is not None:
-            self.words.setText(summary(plan, self._run_best if self.source.is_followed else None))
+            is_the_runs = self.source.is_followed
+            words = summary(plan, self._run_best if is_the_runs else None)
+            doubt = f"<br>{DOUBTED}" if is_the_runs and self._is_doubtful else ""
+            self.words.setText(f"{words}{doubt}")
             self.table.setText(table(plan, theme))
             self._draw(plan)
         self.found.emit(finding(plan) if plan is not None else "")

@@ -74,6 +74,12 @@ def test_the_best_gamma_of_the_run_is_the_curves() -> None:
     assert session_figures(snapshot_of([]), EVERYTHING).run_best is None
 
 
+def test_timing_that_contradicts_itself_is_told() -> None:
+    quick = drafted([2, 1] * 30, 2, draft_ns=10, target_ns=[1000] * 3, with_spans=True)
+    assert session_figures(snapshot_of(quick), EVERYTHING).is_doubtful
+    assert not session_figures(snapshot_of([]), EVERYTHING).is_doubtful
+
+
 def test_why_there_is_no_preset() -> None:
     assert session_speedup(snapshot_of([]), EVERYTHING)[1].startswith("No draft token")
     events = drafted([2, 4], 4)

@@ -4,7 +4,15 @@ import pytest
 from PySide6.QtCore import Qt
 
 from ui.look import Look
-from ui.panels.planner_speedup import SpeedupForm, SpeedupInputs, finding, planned, summary, table
+from ui.panels.planner_speedup import (
+    DOUBTED,
+    SpeedupForm,
+    SpeedupInputs,
+    finding,
+    planned,
+    summary,
+    table,
+)
 from ui.theme import DARK
 
 
@@ -90,3 +98,13 @@ def test_the_formulas_best_gamma_is_held_against_the_runs(form: SpeedupForm) -> 
     assert f"this run's drafts: best γ {best - 1}, by" in form.words.text()  # noqa: RUF001
     form.alpha.setValue(0.3)  # typed: no longer of the run
     assert "this run" not in form.words.text()
+
+
+def test_a_plan_from_doubted_timing_says_so_until_somebody_types(form: SpeedupForm) -> None:
+    preset = SpeedupInputs(alpha=0.8, gamma=4, c=0.1)
+    form.set_preset(preset)
+    assert DOUBTED not in form.words.text()
+    form.set_preset(preset, is_doubtful=True)
+    assert DOUBTED in form.words.text()
+    form.alpha.setValue(0.3)
+    assert DOUBTED not in form.words.text()
