@@ -160,6 +160,7 @@ def _sessions(result: dict[str, Any], console: Console) -> None:
 
 
 def _ui(result: dict[str, Any], console: Console) -> None:
+    error = result["figures"]["beside_cost_error"]
     names = {
         "start_s": "from the command to a painted start page, s",
         "first_paint_anew_s": f"first picture of {result['n_draft_tokens']:,} tokens, new to it, s",
@@ -168,7 +169,7 @@ def _ui(result: dict[str, Any], console: Console) -> None:
         "heartbeat_gap_ms": "longest gap between frames under 2,000 steps/s, ms",
         "rss_growth_mb": "memory grown under them, tables included, MB",
         "n_lost": "steps lost under them",
-        "beside_cost": "tokens/s that the window costs a run beside it, share",
+        "beside_cost": f"share of a run's tokens/s that it costs, standard error {error:.2g}",
     }
     table = Table(title="The window, offscreen", title_justify="left")
     table.add_column("")

@@ -20,9 +20,9 @@ import psutil
 N_DRAFT_TOKENS = 1_000_000
 FEED_STEPS_PER_S = 2_000
 FEED_S = 60.0
+PAIRS_PER_ROUND = 30
 _SETTLED_S = 10.0
 _START_PAGE_FRAMES = 40
-_N_BESIDE = 4  # prompts
 _SIZE = (1720, 1050)
 
 LIMITS: Mapping[str, float] = {
@@ -60,7 +60,8 @@ def run_window_bench(
         figures |= _child("frames", str(path), data=data)
         say(f"taking in {FEED_STEPS_PER_S:,} steps a second for {feed_s:g} s")
         figures |= _child("feed", str(feed_s))
-    figures |= _beside(n_rounds, say)
+    say("a run that is drawn and not, prompt by prompt")
+    figures |= _beside(n_rounds * PAIRS_PER_ROUND)
     verdicts = {
         name: {"value": figures[name], "limit": limit, "holds": figures[name] <= limit}
         for name, limit in LIMITS.items()
@@ -76,20 +77,13 @@ def _start() -> dict[str, Any]:
             "process_s": time.perf_counter() - begun}  # fmt: skip
 
 
-def _beside(n_rounds: int, say: Callable[[str], None]) -> dict[str, Any]:
-    """What the window beside a run costs in tokens per second: off and on in turn, the engine
-    kept to one thread."""
-    speeds: dict[str, list[float]] = {"off": [], "on": []}
-    for number in range(n_rounds):
-        for mode in speeds if number % 2 == 0 else reversed(speeds):
-            say(f"a run with the window {mode}, round {number + 1} of {n_rounds}")
-            speeds[mode].append(_child("beside", mode)["tokens_per_second"])
-    costs = [1 - on / off for on, off in zip(speeds["on"], speeds["off"], strict=True)]
+def _beside(n_pairs: int) -> dict[str, Any]:
+    found = _child("beside", str(n_pairs))
     return {
-        "beside_cost": float(np.median(costs)),
-        "beside_cost_lowest": min(costs),
-        "beside_cost_highest": max(costs),
-        "beside_tokens_per_second": speeds,
+        "beside_cost": found["cost"],
+        "beside_cost_error": found["standard_error"],
+        "beside_costs": found["costs"],
+        "beside_has_own_core": found["has_own_core"],
     }
 
 
@@ -255,47 +249,20 @@ def _case_feed(seconds: str) -> dict[str, Any]:
     }
 
 
-def _case_beside(mode: str) -> dict[str, Any]:
-    """A run of the bundled pair, with the window that shows it or with nobody looking."""
-    from engine.wire.config import RunConfig
-    from sessions.metrics.over_time import tokens_per_second
+def _case_beside(n_pairs: str) -> dict[str, Any]:
+    """A run of the bundled pair in the window, which draws and rests in turn."""
+    from itertools import cycle, islice
+
+    from specscope.beside_bench import cost_beside
     from specscope.wiring import LocalWorkshop
-    from ui.run_order import OrderedPrompt, RunOrder
 
-    workshop = LocalWorkshop()
-    prompts = [OrderedPrompt(text) for text in workshop.prompts()["code"][:_N_BESIDE]]
-    config = RunConfig(n_threads=1, max_new_tokens=160, ignore_eos=True)
-    order = RunOrder(configs=(config,), prompts=tuple(prompts), is_recorded=False)
-    if mode == "on":
-        snapshot = _run_in_window(order)
-    else:
-        run = workshop.start(order)
-        while (started := run.next_session()) is None and not run.problem:
-            time.sleep(0.01)
-        assert started is not None, run.problem
-        while not started.session.is_over:
-            if not started.session.advance(5.0):
-                time.sleep(0.02)
-        snapshot = started.session.snapshot()
-        run.close()
-    return {"tokens_per_second": tokens_per_second(snapshot)}
-
-
-def _run_in_window(order: Any) -> Any:
     application = _application()
     window = _window()
     window.show()
-    window.run(order)
-    controller = window.controller
-    while controller.is_running:
-        at = time.perf_counter()
-        window.clock.tick()
-        application.processEvents()
-        time.sleep(max(0.0, 0.033 - (time.perf_counter() - at)))
-    assert controller.shown is not None, window.banner.text
-    snapshot = controller.shown.newest()
+    prompts = list(islice(cycle(LocalWorkshop().prompts()["code"]), int(n_pairs)))
+    found = cost_beside(window, application, prompts)
     _end(window)
-    return snapshot
+    return found
 
 
 class _PacedSource:
