@@ -12,8 +12,9 @@ from sessions.findings import Finding, find
 from sessions.metrics.speedup import MeasuredSpeedup, measured_speedup
 from sessions.metrics.summary import Value, summarise
 from sessions.outputs import SequenceOutput, sequence_outputs
-from sessions.run_facts import RunFacts, run_facts
+from sessions.run_facts import RunFacts, peak_kv_bytes, run_facts
 from sessions.snapshot import Snapshot
+from sessions.tables import DRAFT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +43,21 @@ class Column:
     is_sampled: bool  # at a temperature above 0
     rank: int | None
     metrics: Mapping[str, Value]
+    draft_kv_bytes: int  # the most the draft's cache held at once, in whole blocks
     speedup: MeasuredSpeedup | None  # against the baseline; None for itself, or without one
     findings: tuple[Finding, ...]
     divergences: tuple[Divergence, ...]
     """One per prompt in common with the baseline; none where this or the baseline was sampled, for
     sampled texts differ by chance."""
+
+    @property
+    def draft_weight_bytes(self) -> int:
+        return self.facts.draft.weight_bytes if self.facts.draft is not None else 0
+
+    @property
+    def draft_bytes(self) -> int:
+        """What the draft cost in memory: its weights and its cache."""
+        return self.draft_weight_bytes + self.draft_kv_bytes
 
     @property
     def n_diverging(self) -> int:
@@ -77,6 +88,7 @@ def compare(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[Column, ...]:
                 is_sampled=is_warm,
                 rank=ranked.index(index) + 1 if index in ranked else None,
                 metrics=summarise(snapshot, baseline=against),
+                draft_kv_bytes=peak_kv_bytes(snapshot, DRAFT),
                 speedup=measured_speedup(snapshot, against) if against else None,
                 findings=find(snapshot, baseline=against),
                 divergences=divergences(snapshot, against) if against and has_texts else (),

@@ -36,7 +36,6 @@ class RunFacts:
     torch_version: str
     target: ModelFacts | None
     draft: ModelFacts | None
-    draft_kv_bytes: int  # the most the draft's cache held at once, in whole blocks
 
     @property
     def drafter(self) -> str:
@@ -52,12 +51,6 @@ class RunFacts:
         """Whether nothing was drafted."""
         return self.drafter == "none" or self.gamma == "0"
 
-    @property
-    def draft_bytes(self) -> int:
-        """What the draft cost in memory: its weights and its cache."""
-        weights = self.draft.weight_bytes if self.draft is not None else 0
-        return weights + self.draft_kv_bytes
-
 
 def run_facts(snapshot: Snapshot) -> RunFacts:
     starts = snapshot.starts
@@ -68,8 +61,13 @@ def run_facts(snapshot: Snapshot) -> RunFacts:
         torch_version=starts.text("torch_version", 0) if has_start else "",
         target=_model(snapshot.models, TARGET),
         draft=_model(snapshot.models, DRAFT),
-        draft_kv_bytes=_peak_blocks(snapshot, DRAFT) * _bytes_per_block(snapshot.caches, DRAFT),
     )
+
+
+def peak_kv_bytes(snapshot: Snapshot, role: int) -> int:
+    """The most that the cache of ``role`` held at once, in whole blocks. Reads every change of the
+    caches."""
+    return _peak_blocks(snapshot, role) * _bytes_per_block(snapshot.caches, role)
 
 
 def told_settings(config_json: str) -> dict[str, Any]:
@@ -105,7 +103,6 @@ def _bytes_per_block(caches: TablePrefix, role: int) -> int:
 
 
 def _peak_blocks(snapshot: Snapshot, role: int) -> int:
-    """The most blocks owned at once."""
     changes = snapshot.kv_changes
     is_ours = changes["role"] == role
     taken = (changes["change"] == KvChange.ALLOCATED).astype(np.int64)

@@ -74,10 +74,9 @@ def _speedup(column: Column) -> str:
 
 
 def _memory(column: Column) -> str:
-    if not column.facts.draft_bytes:
+    if not column.draft_bytes:
         return "0"
-    weights = column.facts.draft.weight_bytes if column.facts.draft else 0
-    return f"{_size(weights)}\n+ {_size(column.facts.draft_kv_bytes)} KV"
+    return f"{_size(column.draft_weight_bytes)}\n+ {_size(column.draft_kv_bytes)} KV"
 
 
 def _size(n_bytes: int) -> str:

@@ -70,8 +70,9 @@ class OpenSession:
     @property
     def begun(self) -> RunFacts | None:
         """What it ran with, as it was told at its start; None until then."""
-        if self._begun is None and len(self.session.model.tables["starts"]):
-            self._begun = run_facts(self.newest())
+        starts = self.session.model.tables["starts"]
+        if self._begun is None and len(starts):
+            self._begun = run_facts(self.session.snapshot(int(starts.view("t_ns", 1)[0])))
         return self._begun
 
     @property

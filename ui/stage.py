@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 _NOT_OF_ONE = ("compare", "sessions")  # layouts that are not about one session
 
+_FRAMES_TO_ORDER = 3
+"""The window's widgets are hundreds to go through: first comes the picture, and cards that are made
+one a frame are ordered once."""
+
 
 class Stage(QWidget):
     """Cards lie as the preset in force has them, or as they were left."""
@@ -59,6 +63,7 @@ class Stage(QWidget):
         self._controller = controller
         self._preferences = preferences
         self._laid_out = ""  # the preset in force; "" before the first
+        self._frames_to_order = 0  # until Tab's order is laid anew; 0: it lies
         self._library: LibraryPanel | None = None  # once it is made
         self._moment: Moment | None = None
         self._is_blank = False  # whether nothing was read of what is shown, a frame ago
@@ -89,7 +94,7 @@ class Stage(QWidget):
         self.docks["sessions"].made.connect(self._library_made)
         self.docks["planner"].made.connect(lambda made: self.planner_made.emit(made))
         for dock in self.docks.values():
-            dock.made.connect(self._order_tabs)
+            dock.made.connect(self._order_soon)
             dock.reset_wanted.connect(self.reset_layout)
             self.host.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
             dock.hide()
@@ -138,6 +143,10 @@ class Stage(QWidget):
         """What is no panel follows: once a frame."""
         self._moment = moment
         self.transport.show_moment(moment)
+        if self._frames_to_order:
+            self._frames_to_order -= 1
+            if not self._frames_to_order:
+                self._order_tabs()
         if self._library is not None:
             self._library.tick()
         if self._controller.shown is None:  # nothing is looked at: there is time
@@ -191,10 +200,13 @@ class Stage(QWidget):
         if not kept or not restore_arrangement(self.host, kept):
             arrange(self.host, self.docks, BY_KEY[key])
         self._laid_out = self._preferences.values.layout = key
-        self._order_tabs()
+        self._order_soon()
         self.layout_changed.emit(key)
 
-    def _order_tabs(self, _made: object = None) -> None:
+    def _order_soon(self, _made: object = None) -> None:
+        self._frames_to_order = _FRAMES_TO_ORDER
+
+    def _order_tabs(self) -> None:
         """Tab goes through the cards as they are read, whichever was made first."""
         if self._laid_out:
             cards = [self.docks[key] for key in keys_of(BY_KEY[self._laid_out].tree)]

@@ -72,7 +72,10 @@ def profiled_steps(snapshot: Snapshot) -> Array:
     """
     steps = snapshot.steps
     marked: Array = steps["step"][steps["is_profiled"] > 0]
-    return np.union1d(marked, snapshot.recordings["step"])
+    recorded: Array = snapshot.recordings["step"]
+    if not len(marked) and not len(recorded):  # as usual
+        return recorded
+    return np.union1d(marked, recorded)
 
 
 def without_steps(rows: slice | Array, steps: Array, left_out: Array) -> slice | Array:

@@ -15,7 +15,6 @@ def ran(draft: str, gamma: int | str = 4) -> RunFacts:
         torch_version="",
         target=None,
         draft=None,
-        draft_kv_bytes=0,
     )
 
 

@@ -3,19 +3,21 @@
 import pytest
 from msgspec.structs import replace
 
-from sessions.run_facts import run_facts
+from sessions.run_facts import peak_kv_bytes, run_facts
+from sessions.tables import DRAFT
 from tests.sessions.scripted import baseline, folded, speculative, with_settings
 from tests.support.event_script import EventScript
 
 
 def test_models_settings_and_memory_of_the_draft() -> None:
-    facts = run_facts(speculative())
+    snapshot = speculative()
+    facts = run_facts(snapshot)
     assert facts.target is not None
     assert facts.draft is not None
     assert facts.target.name == "scripted-target"
     assert (facts.drafter, facts.gamma, facts.is_baseline) == ("small", "2", False)
-    assert facts.draft_kv_bytes == 1024  # one block at a time: the first sequence gave its own back
-    assert facts.draft_bytes == 4000 + 1024
+    # One block at a time: the first sequence gave its own back.
+    assert peak_kv_bytes(snapshot, DRAFT) == 1024
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_settings_that_are_no_object_are_none() -> None:
 
 
 def test_before_anything_was_said() -> None:
-    facts = run_facts(folded([]))
-    assert facts.target is None
-    assert facts.draft_bytes == 0
+    nothing = folded([])
+    assert run_facts(nothing).target is None
+    assert peak_kv_bytes(nothing, DRAFT) == 0
     assert run_facts(baseline()).is_baseline

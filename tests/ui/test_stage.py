@@ -156,6 +156,8 @@ def test_tab_goes_through_the_cards_as_they_are_read(stage: Stage) -> None:
     stage.lay_out("sessions")
     for key in ("findings", "sessions", "tokens"):
         assert stage.docks[key].panel.key == key  # made now
+    for _ in range(3):  # frames: ordered once for all of them
+        stage.show_moment(None)
     first = stage.docks["sessions"].panel.bar.search  # type: ignore[attr-defined]
     met: list[str] = []
     for each in order_from(first, 100):

@@ -139,12 +139,12 @@ def _acceptance(column: Column) -> Cell:
 
 
 def _memory(column: Column) -> Cell:
-    facts = column.facts
-    if not facts.draft_bytes:
+    if not column.draft_bytes:
         return Cell(text="0", why="No draft model was loaded.")
-    weights = facts.draft.weight_bytes if facts.draft else 0
-    why = f"{_size(weights)} of weights, {_size(facts.draft_kv_bytes)} of cache"
-    return Cell(text=_size(facts.draft_bytes), why=why)
+    parts = (
+        f"{_size(column.draft_weight_bytes)} of weights, {_size(column.draft_kv_bytes)} of cache"
+    )
+    return Cell(text=_size(column.draft_bytes), why=parts)
 
 
 def _outputs(column: Column, columns: Sequence[Column]) -> Cell:
