@@ -1,0 +1,158 @@
+"""`.ci/gpu` on machines that lack something: a GPU, packages, all that belongs to the window."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / ".ci" / "gpu"
+WINDOW = ("PySide6", "pyqtgraph")
+NOT_THERE = (*WINDOW, "pytestqt", "hypothesis", "scipy", "xdist", "pytest_timeout", "gguf")
+
+BLOCKER = """
+import sys
+from importlib.machinery import PathFinder
+
+class Blinkered(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name.partition(".")[0] in {names!r}:
+            return None
+        return super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Blinkered
+"""
+"""Run when Python starts: what it names is nowhere to be found."""
+
+WITH_GPU = "class cuda:\n    is_available = staticmethod(lambda: True)\n"
+
+
+def without(folder: Path, *names: str) -> dict[str, str]:
+    """An environment of programs that cannot import ``names``; what ``folder`` holds they can."""
+    (folder / "sitecustomize.py").write_text(BLOCKER.format(names=set(names)), encoding="utf-8")
+    paths = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")]))
+    return {**os.environ, "PYTHONPATH": paths, "CUDA_VISIBLE_DEVICES": ""}
+
+
+def start(command: list[str], environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The script as a module, its neighbour to be found."""
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    return _module("gpu_check", SCRIPT)
+
+
+@pytest.fixture
+def packages(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return _module("gpu_packages", SCRIPT.parent / "gpu_packages.py")
+
+
+def _module(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_loader(name, SourceFileLoader(name, str(path)))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("names", [(), ("torch", "msgspec", "nvtx", "pytest")])
+def test_without_a_device_it_says_so_and_runs_nothing(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    done = start([sys.executable, str(SCRIPT)], without(tmp_path, *names))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "No CUDA device: nothing of this was run.\n"
+
+
+def test_what_is_missing_is_said_with_the_way_to_fetch_it(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text(WITH_GPU, encoding="utf-8")
+    environment = without(tmp_path, "msgspec", "sqlite_utils")
+    done = start([sys.executable, str(SCRIPT)], {**environment, "SPECSCOPE_WHEELS": ""})
+    assert (done.returncode, done.stderr) == (2, "")
+    (sentence,) = done.stdout.splitlines()
+    assert sentence.startswith("This Python has no msgspec, sqlite-utils and ")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert "`python3 -m pip download --no-deps --only-binary=:all: " in sentence
+    assert f" --python-version {version} --platform manylinux" in sentence
+    assert "--dest .ci/wheels msgspec sqlite-utils`" in sentence
+
+
+def test_what_is_missing_is_unpacked_beside_the_machines_own(
+    tmp_path: Path, packages: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pip")
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    _write_wheel(wheels / "specscope_probe-1.0-py3-none-any.whl")
+    monkeypatch.setenv("SPECSCOPE_WHEELS", str(wheels))
+    monkeypatch.setattr(packages, "NEEDED", {"specscope_probe": "specscope-probe"})
+    environment = packages.environment_with(tmp_path / "packages")
+    done = start([sys.executable, "-c", "import specscope_probe"], environment)
+    assert done.returncode == 0, done.stderr
+    assert importlib.util.find_spec("specscope_probe") is None, "not in this environment"
+
+
+def test_a_folder_without_the_wheel_is_no_help(
+    tmp_path: Path, packages: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECSCOPE_WHEELS", str(tmp_path))
+    monkeypatch.setattr(packages, "NEEDED", {"specscope_probe": "specscope-probe"})
+    with pytest.raises(packages.PackagesMissing, match="has no wheel for them"):
+        packages.environment_with(tmp_path / "packages")
+
+
+def test_every_dependency_is_asked_for_but_the_windows(packages: Any) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {line.partition(">")[0] for line in project["dependencies"]}
+    assert names == {*names & {*packages.NEEDED.values()}, *packages.NOT_NEEDED}
+
+
+def test_its_tests_need_no_plugin_and_no_window(tmp_path: Path, script: Any, packages: Any) -> None:
+    """By its own command line, where another package is called ``tests`` too."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "__init__.py").write_text("", encoding="utf-8")
+    environment = packages.environment_with(tmp_path / "packages")
+    blocked = without(tmp_path, *NOT_THERE)
+    paths = os.pathsep.join([environment["PYTHONPATH"], blocked["PYTHONPATH"]])
+    environment = {**environment, **blocked, "PYTHONPATH": paths}
+    done = start([*script.TESTS, "--collect-only", "-q"], environment)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    files = {path.stem for path in (ROOT / "tests" / "gpu").glob("test_*.py")}
+    assert files == {line.rpartition("/")[2].partition(".py")[0] for line in
+                     done.stdout.splitlines() if ".py" in line}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--version",), ("bench", "--help"), ("models", "inflate", "--help")]
+)
+def test_the_command_line_needs_no_window(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    environment = without(tmp_path, *WINDOW, "gguf")
+    done = start([sys.executable, "-m", "specscope", *arguments], environment)
+    assert done.returncode == 0, done.stderr
+    assert "specscope" in done.stdout
+
+
+def _write_wheel(path: Path) -> None:
+    about = "specscope_probe-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr("specscope_probe.py", "")
+        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: specscope-probe\n"
+                                            "Version: 1.0\n")  # fmt: skip
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n"
+                                         "Tag: py3-none-any\n")  # fmt: skip
+        wheel.writestr(f"{about}/RECORD", "")
