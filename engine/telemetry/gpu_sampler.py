@@ -17,9 +17,11 @@ RETRY_S = 5.0
 class GpuSampler(SamplingThread):
     """Says ``GpuSampled`` at ``rate_hz`` from ``start`` to ``stop``; also a context manager.
 
-    What cannot be read is None in the sample, which says why. When NVML itself fails (no driver,
-    the GPU fell off the bus, the driver was replaced) samples cease, one ``LogEmitted`` tells why,
-    and the device is looked for again every few seconds.
+    What cannot be read is None in the sample, which says why. The hardware's counters are of
+    stretches of their own, see ``GpmCounters``: samples that are closer together repeat them.
+
+    When NVML itself fails (no driver, the GPU fell off the bus, the driver was replaced) samples
+    cease, one ``LogEmitted`` tells why, and the device is looked for again every few seconds.
     """
 
     def __init__(

@@ -1,5 +1,7 @@
 """NVML as a machine with GPUs would answer; constants, structures and errors are pynvml's own."""
 
+import ctypes
+import math
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -31,10 +33,18 @@ class SimulatedGpu:
 
 class SimulatedNvml:
     """Stands for the module ``pynvml``. ``n_open`` counts inits without shutdown, ``n_samples`` GPM
-    samples that were not given back, ``calls`` every device function in order."""
+    samples that were not given back, ``calls`` every device function in order. ``pairs`` are the
+    seconds between the samples of each pair that counters were asked of; where they are no more
+    than ``too_short_s`` the counters are no numbers, as on a real device. Time is ``now_s``, which
+    is moved by hand."""
 
-    def __init__(self, *gpus: SimulatedGpu) -> None:
+    def __init__(self, *gpus: SimulatedGpu, too_short_s: float = -1.0) -> None:
         self.gpus = list(gpus)
+        self.now_s = 0.0
+        self.too_short_s = too_short_s
+        self.pairs: list[float] = []
+        self._taken_s: dict[int | None, float] = {}  # by the address of the sample
+        self._n_allocated = 0
         self.n_open = 0
         self.n_samples = 0
         self.calls: list[str] = []
@@ -129,23 +139,35 @@ class SimulatedNvml:
 
     def nvmlGpmSampleAlloc(self) -> Any:
         self.n_samples += 1
-        return pynvml.c_nvmlGpmSample_t()
+        self._n_allocated += 1
+        return ctypes.cast(self._n_allocated, pynvml.c_nvmlGpmSample_t)
 
     def nvmlGpmSampleFree(self, sample: Any) -> None:
         self.n_samples -= 1
 
     def nvmlGpmSampleGet(self, handle: SimulatedGpu, sample: Any) -> Any:
         self._answer("gpm sample", handle)
+        self._taken_s[_address(sample)] = self.now_s
         return sample
 
     def nvmlGpmMigSampleGet(self, handle: SimulatedGpu, instance: int, sample: Any) -> Any:
         self._answer(f"gpm sample of instance {instance}", handle)
+        self._taken_s[_address(sample)] = self.now_s
         return sample
 
     def nvmlGpmMetricsGet(self, asked: Any) -> Any:
         (gpu,) = self.gpus
+        self._answer("gpm metrics", gpu)
         assert asked.version == pynvml.NVML_GPM_METRICS_GET_VERSION
+        older_s, newer_s = (self._taken_s[_address(s)] for s in (asked.sample1, asked.sample2))
+        assert older_s <= newer_s
+        self.pairs.append(newer_s - older_s)
         for metric in asked.metrics[: asked.numMetrics]:
             metric.nvmlReturn = gpu.counter_codes.get(metric.metricId, pynvml.NVML_SUCCESS)
-            metric.value = gpu.counters[metric.metricId]
+            is_long_enough = newer_s - older_s > self.too_short_s
+            metric.value = gpu.counters[metric.metricId] if is_long_enough else math.nan
         return asked
+
+
+def _address(sample: Any) -> int | None:
+    return ctypes.cast(sample, ctypes.c_void_p).value

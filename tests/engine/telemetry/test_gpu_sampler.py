@@ -4,11 +4,19 @@ import time
 import pynvml
 import pytest
 
+from engine.telemetry import gpm_counters
 from engine.telemetry.capture_gate import CaptureGate
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.gpu_sampler import GpuSampler
 from engine.wire.events import Event, GpuSampled, LogEmitted
 from tests.support.simulated_nvml import SimulatedGpu, SimulatedNvml
+
+
+@pytest.fixture(autouse=True)
+def _short_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threads of these tests run in real time, and the driver is simulated: it needs none."""
+    monkeypatch.setattr(gpm_counters, "PROBE_S", 0.004)
+    monkeypatch.setattr(gpm_counters, "SHORTEST_S", 0.002)
 
 
 class Ear:
@@ -29,6 +37,18 @@ class Ear:
 
         with self._changed:
             assert self._changed.wait_for(is_enough, 10.0)
+
+
+class Threads(SimulatedNvml):
+    """Notes which threads call the device's functions."""
+
+    def __init__(self, gpu: SimulatedGpu) -> None:
+        super().__init__(gpu)
+        self.threads: set[str] = set()
+
+    def _answer(self, function: str, gpu: SimulatedGpu) -> None:
+        self.threads.add(threading.current_thread().name)
+        super()._answer(function, gpu)
 
 
 def sampler_of(
@@ -60,6 +80,43 @@ def test_what_is_missing_is_told_in_the_sample() -> None:
     assert sample.power_mw is None
     assert sample.missing[0] == "power_mw: no permission"
     assert len(sample.missing) == 4
+
+
+def test_where_no_pair_of_samples_is_long_enough_yet_the_counters_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gpm_counters, "SHORTEST_S", 3600.0)
+    monkeypatch.setattr(gpm_counters, "PROBE_S", 0.0)
+    ear, nvml = Ear(), SimulatedNvml(SimulatedGpu("GPU-a"))
+    with sampler_of(ear, nvml):
+        ear.wait(GpuSampled, 3)
+    assert nvml.calls.count("gpm sample") == 1
+    samples = [event for event in ear.said if isinstance(event, GpuSampled)]
+    assert {sample.sm_active_pct for sample in samples} == {None}
+    assert samples[0].missing[0] == f"sm_active_pct: {gpm_counters.NOT_YET}"
+    assert samples[0].power_mw == 412_000, "what else can be read is"
+
+
+def test_counters_are_read_on_the_samplers_thread_and_never_during_a_capture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A probe that is tried again keeps to the rules of every reading."""
+    gpu = SimulatedGpu("GPU-a", refusals={"gpm metrics": pynvml.NVML_ERROR_TIMEOUT})
+    nvml, gate, ear = Threads(gpu), CaptureGate(), Ear()
+    monkeypatch.setattr(gpm_counters, "RETRY_S", 0.001)
+    with sampler_of(ear, nvml, gate):
+        ear.wait(GpuSampled, 3)
+        with gate.capturing():
+            n_before = len(nvml.calls)
+            time.sleep(0.03)
+            assert len(nvml.calls) == n_before
+        del gpu.refusals["gpm metrics"]
+        ear.wait(GpuSampled, sum(isinstance(event, GpuSampled) for event in ear.said) + 12)
+    samples = [event for event in ear.said if isinstance(event, GpuSampled)]
+    assert samples[0].sm_active_pct is None
+    assert samples[-1].sm_active_pct == 41.5
+    assert nvml.threads == {"gpu-sampler"}
+    assert (nvml.n_open, nvml.n_samples) == (0, 0)
 
 
 def test_a_lost_gpu_is_told_once_and_found_again() -> None:
