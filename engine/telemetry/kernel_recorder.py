@@ -2,16 +2,17 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.kernel_trace import (
     ANCHOR,
     Bracket,
-    NotAligned,
     SpanBounds,
     TraceEvent,
     kernels_of,
+    kind_of,
 )
 from engine.wire.config import MAX_RECORDED_STEPS, ConfigError
 from engine.wire.events import LogEmitted
@@ -36,6 +37,9 @@ class KernelRecorder:
 
     A trace slows its step down: such a step is marked (``StepCommitted.is_profiled``), and how long
     opening, closing and reading the trace took is told in ``KernelsRecorded``.
+
+    Whatever a profiler raises ends the recording, with one ``LogEmitted``, and never the run: its
+    calls and events differ from one torch to the next, and it fails by assertions too.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class KernelRecorder:
         self._brackets: list[Bracket] = []
         self._cost_ns = 0
         self._is_warm = False
+        self._has_told_of_none = False
         if every and self._refusal:
             self._give_up(self._refusal)
 
@@ -91,16 +96,21 @@ class KernelRecorder:
             return
         self._n_asked = max(0, self._n_asked - 1)
         started_ns = self._emitter.now_ns()
+        self._brackets = []
+        trace = None
         try:
             if not self._is_warm:
                 self._warm_up()
             trace = self._make_trace(self._is_cuda)
             trace.start()
-        except (RuntimeError, OSError) as error:
-            self._give_up(f"Kernels cannot be recorded: {error}")
+            self._anchor(trace)
+        except Exception as error:
+            if trace is not None:
+                with suppress(Exception):  # it may have been opened, or not
+                    trace.stop()
+            self._give_up(_failure(error))
             return
-        self._trace, self._brackets = trace, []
-        self._anchor(trace)
+        self._trace = trace
         self._cost_ns = self._emitter.now_ns() - started_ns
 
     def end_step(self, step: int, spans: Sequence[SpanBounds]) -> None:
@@ -114,16 +124,26 @@ class KernelRecorder:
             return
         started_ns = self._emitter.now_ns()
         try:
-            self._anchor(trace)
-            events = trace.stop()
+            try:
+                self._anchor(trace)
+            finally:
+                events = trace.stop()  # left open it would slow down all that follows
             cost_ns = self._cost_ns + self._emitter.now_ns() - started_ns
             recorded = kernels_of(
-                step, events, spans, brackets=self._brackets, recording_ns=cost_ns
+                step,
+                events,
+                spans,
+                brackets=self._brackets,
+                is_cuda=self._is_cuda,
+                recording_ns=cost_ns,
             )
-        except (RuntimeError, OSError, NotAligned) as error:
-            self._give_up(f"Kernels cannot be recorded: {error}")
+        except Exception as error:
+            self._give_up(_failure(error))
             return
         self._emitter.say(recorded)
+        if self._is_cuda and not recorded.names and not self._has_told_of_none:
+            self._has_told_of_none = True
+            self._emitter.say(LogEmitted(level="warning", message=_none_of(step)))
 
     def _warm_up(self) -> None:
         """A profiler's first trace can take seconds: it is not a step's."""
@@ -168,23 +188,49 @@ class TorchTrace:
             pass
 
     def stop(self) -> list[TraceEvent]:
-        if self._is_cuda:
-            self._torch.cuda.synchronize()
-        self._profile.stop()
-        return [_trace_event(event) for event in self._profile.profiler.kineto_results.events()]
+        try:
+            if self._is_cuda:
+                self._torch.cuda.synchronize()
+        finally:
+            self._profile.stop()
+        events = self._profile.profiler.kineto_results.events()
+        return [_trace_event(event) for event in events if not _is_hidden(event)]
+
+
+def _is_hidden(event: Any) -> bool:
+    """Whether the profiler wants an event left out, where its events tell that."""
+    tell = getattr(event, "is_hidden_event", None)
+    return tell is not None and bool(tell())
 
 
 def _trace_event(event: Any) -> TraceEvent:
-    """One of Kineto's events."""
+    """One of Kineto's events. Its kind is told by torch's newer releases only."""
+    name, tell = event.name(), getattr(event, "activity_type", None)
+    if tell is None:
+        kind = kind_of(event.device_type().name, event.is_user_annotation(), name)
+    else:
+        kind = tell()
     return TraceEvent(
-        name=event.name(),
-        kind=event.activity_type(),
+        name=name,
+        kind=kind,
         stream=event.device_resource_id(),
         thread=event.start_thread_id(),
         start_ns=event.start_ns(),
         duration_ns=event.duration_ns(),
         correlation=event.correlation_id(),
         operator=event.linked_correlation_id(),
+    )
+
+
+def _failure(error: Exception) -> str:
+    """In a sentence what was raised; some of a profiler's assertions have no words."""
+    return f"Kernels cannot be recorded: {str(error) or type(error).__name__}"
+
+
+def _none_of(step: int) -> str:
+    return (
+        f"No kernel was recorded in step {step}: if the step ran on the device, torch's profiler "
+        "could not use CUPTI, as where another profiler uses it already."
     )
 
 

@@ -1,5 +1,6 @@
 """From what a profiler recorded of a step to the columns of ``KernelsRecorded``: pure."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -13,6 +14,28 @@ _DEVICE_KINDS = frozenset({"kernel", "gpu_memcpy", "gpu_memset"})
 _LAUNCH_KINDS = frozenset({"cuda_runtime", "cuda_driver"})
 _OPERATOR = "cpu_op"
 _ANNOTATION = "user_annotation"
+
+_SYNCS = frozenset({"Context Sync", "Event Sync", "Stream Sync", "Stream Wait Event"})
+"""What Kineto calls a wait that it places on a stream."""
+
+_OVERHEADS = frozenset(
+    {
+        "Activity Buffer Request",
+        "Buffer Flush",
+        "Command Buffer Full",
+        "Driver Compiler",
+        "Instrumentation",
+        "Lazy Function Loading",
+        "Resource",
+        "Runtime Triggered Module Loading",
+        "UVM Activity Init",
+        "Unknown",
+    }
+)
+"""What Kineto calls the profiler's and the driver's own work on the host."""
+
+_RUNTIME_CALL = re.compile(r"cuda[A-Z]")
+_DRIVER_CALL = re.compile(r"cu[A-Z]")
 
 
 class TraceEvent(NamedTuple):
@@ -54,6 +77,33 @@ class NotAligned(ValueError):
     """No anchor was recorded: times of the trace mean nothing here."""
 
 
+def kind_of(device: str, is_annotation: bool, name: str) -> str:
+    """An event's kind, for a torch whose events do not tell it: by what all of them do tell.
+
+    Copies, fills, waits and overhead have names of Kineto's own making, calls those of CUDA's
+    interface. What else a device did is a kernel, what else the host did an operator.
+
+    Args:
+        device: the name of its ``DeviceType``: "CPU" for what the host did.
+        is_annotation: it is a ``record_function`` range, or the device's share of one.
+    """
+    if device == "CPU":
+        if is_annotation:
+            return _ANNOTATION
+        if name in _OVERHEADS:
+            return "overhead"
+        if _RUNTIME_CALL.match(name):
+            return "cuda_runtime"
+        return "cuda_driver" if _DRIVER_CALL.match(name) else _OPERATOR
+    if is_annotation:
+        return "gpu_user_annotation"
+    if name.startswith("Memcpy "):
+        return "gpu_memcpy"
+    if name.startswith("Memset ("):
+        return "gpu_memset"
+    return "cuda_sync" if name in _SYNCS else "kernel"
+
+
 def align(events: Iterable[TraceEvent], brackets: Sequence[Bracket]) -> Alignment:
     """Each anchor lies in its bracket, which leaves an interval for the offset; all of them leave
     the narrowest. Should the clocks drift so far apart that they leave none, half of what is
@@ -86,10 +136,12 @@ def kernels_of(
     spans: Sequence[SpanBounds],
     *,
     brackets: Sequence[Bracket],
+    is_cuda: bool,
     recording_ns: int = 0,
 ) -> KernelsRecorded:
-    """The kernels, copies and fills of a device; where there are none, the host's operators, the
-    outermost ones: what an operator calls in turn is part of it.
+    """The kernels, copies and fills of a device; on a CPU the host's operators, the outermost
+    ones: what an operator calls in turn is part of it. On CUDA an operator is never told: who
+    reads the columns would take it for a kernel, and its length for time of the device.
 
     A kernel belongs to the innermost span in which it was launched: by the runtime call of the
     same correlation (one for all nodes of a graph), else by its operator. An operator belongs to
@@ -99,8 +151,8 @@ def kernels_of(
         NotAligned: the trace has no anchor.
     """
     alignment = align(events, brackets)
-    chosen = [event for event in events if event.kind in _DEVICE_KINDS]
-    if chosen:
+    if is_cuda:
+        chosen = [event for event in events if event.kind in _DEVICE_KINDS]
         launches = _launches(events)
         begun = [launches.get((True, event.correlation)) for event in chosen]
         begun = [
@@ -155,11 +207,11 @@ def outermost(operators: Sequence[TraceEvent]) -> list[TraceEvent]:
 
 def _launches(events: Iterable[TraceEvent]) -> dict[tuple[bool, int], int]:
     """When a call or an operator of the host began, by whether it is a call and its correlation:
-    the two are numbered apart."""
+    the two are numbered apart, both from 1. 0 is no number: what has it launched nothing."""
     return {
         (event.kind in _LAUNCH_KINDS, event.correlation): event.start_ns
         for event in events
-        if event.kind in _LAUNCH_KINDS or event.kind == _OPERATOR
+        if event.correlation and (event.kind in _LAUNCH_KINDS or event.kind == _OPERATOR)
     }
 
 

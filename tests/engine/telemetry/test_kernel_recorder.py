@@ -1,22 +1,31 @@
+from collections.abc import Callable
+from enum import Enum
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 import torch
 
+from engine.telemetry import kernel_recorder
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.kernel_recorder import N_ANCHORS, KernelRecorder, TorchTrace
-from engine.telemetry.kernel_trace import ANCHOR, SpanBounds, TraceEvent
+from engine.telemetry.kernel_trace import ANCHOR, SpanBounds, TraceEvent, kind_of
 from engine.telemetry.spans import STEP, VERIFY, SpanRecorder
 from engine.wire.config import MAX_RECORDED_STEPS, ConfigError
 from engine.wire.events import Event, KernelsRecorded, LogEmitted, Role, SpansMeasured
 
 
 class Scripted:
-    """Traces that hold their anchors and one kernel each; ``fault`` raises where it names."""
+    """Traces that hold their anchors and one kernel each; ``error`` is raised where ``fault``
+    names. ``n_open`` counts starts without a stop."""
 
-    def __init__(self, *, fault: str = "") -> None:
+    def __init__(self, *, fault: str = "", error: Exception | None = None) -> None:
         self.said: list[Event] = []
         self.clock_ns = 0
         self.fault = fault
+        self.error = error or RuntimeError("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")
         self.n_started = 0
+        self.n_open = 0
         self.asked_for_cuda: list[bool] = []
         self.emitter = Emitter(self.said.append, clock=self._tick)
         self._events: list[TraceEvent] = []
@@ -31,19 +40,26 @@ class Scripted:
 
     def start(self) -> None:
         if self.fault == "start":
-            raise RuntimeError("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")
+            raise self.error
         self.n_started += 1
+        self.n_open += 1
         self._events = [TraceEvent("k", "kernel", 0, 0, 0, 1, 7, 0)]
+        if self.fault == "no kernel":
+            self._events = [TraceEvent("aten::mm", "cpu_op", 0, 0, 0, 1, 7, 0)]
 
     def anchor(self) -> None:
+        n_anchors = len(self._events) - 1
+        if self.fault == f"anchor {n_anchors}":
+            raise self.error
         if self.fault != "anchors":
             self._events.append(
                 TraceEvent(ANCHOR, "user_annotation", 0, 1, self.clock_ns + 1, 1, 0, 0)
             )
 
     def stop(self) -> list[TraceEvent]:
+        self.n_open -= 1
         if self.fault == "stop" and self.n_started > 1:
-            raise RuntimeError("lost")
+            raise self.error
         return self._events
 
     def recorder(self, *, is_cuda: bool = True, **options: object) -> KernelRecorder:
@@ -120,16 +136,56 @@ def test_beside_another_profiler_kernels_are_not_recorded() -> None:
     assert run_steps(on_cpu, 4, 4) == [4]
 
 
-@pytest.mark.parametrize("fault", ["start", "stop", "anchors"])
-def test_a_profiler_that_fails_is_told_once_and_left_alone(fault: str) -> None:
-    scripted = Scripted(fault=fault)
+FAULTS = ["start", "stop", "anchors", "anchor 0", f"anchor {N_ANCHORS}"]
+ERRORS = [
+    RuntimeError("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"),
+    OSError("no space left"),
+    AttributeError("'_KinetoEvent' object has no attribute 'start_ns'"),
+    TypeError("start() takes 2 arguments"),
+    AssertionError(),  # as torch's own profiler raises them
+    KeyError("cuda"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_profiler_that_fails_is_told_once_and_left_alone(fault: str, error: Exception) -> None:
+    scripted = Scripted(fault=fault, error=error)
     recorder = scripted.recorder(every=1)
     run_steps(recorder, 0, 5)
     assert scripted.recorded_steps() == []
     assert len(scripted.messages()) == 1
-    assert scripted.messages()[0].startswith("Kernels cannot be recorded: ")
+    start, _, why = scripted.messages()[0].partition(": ")
+    assert start == "Kernels cannot be recorded"
+    assert why, "an error without words is named"
+    assert scripted.n_open == 0, "a trace left open would slow down all that follows"
     with pytest.raises(ConfigError):
         recorder.record(1)
+
+
+def test_a_recorder_that_cannot_be_made_is_told_too() -> None:
+    scripted = Scripted()
+
+    def fail(is_cuda: bool) -> Scripted:
+        raise AttributeError("module 'torch' has no attribute 'profiler'")
+
+    recorder = KernelRecorder(
+        scripted.emitter, is_cuda=True, every=1, make_trace=fail, environment={}
+    )
+    assert run_steps(recorder, 0, 3) == []
+    assert len(scripted.messages()) == 1
+
+
+def test_on_cuda_a_trace_without_kernels_is_told_once_and_has_no_operators() -> None:
+    scripted = Scripted(fault="no kernel")
+    run_steps(scripted.recorder(every=1), 0, 2)
+    recorded = [event for event in scripted.said if isinstance(event, KernelsRecorded)]
+    assert [event.names for event in recorded] == [(), (), ()]
+    (message,) = scripted.messages()
+    assert message.startswith("No kernel was recorded in step 0: ")
+    on_cpu = Scripted(fault="no kernel")
+    run_steps(on_cpu.recorder(every=1, is_cuda=False), 0, 0)
+    assert on_cpu.messages() == []
 
 
 def test_a_step_with_its_spans() -> None:
@@ -138,7 +194,7 @@ def test_a_step_with_its_spans() -> None:
     spans.kernels = scripted.recorder(every=2)
     for step in range(2):
         with spans.span(STEP), spans.span(VERIFY, Role.TARGET):
-            assert spans.is_profiling == (step == 1)
+            assert spans.is_slowed == (step == 1)
         spans.flush(step)
     kinds = [(type(event), event.step) for event in scripted.said]  # type: ignore[union-attr]
     assert kinds == [(SpansMeasured, 0), (SpansMeasured, 1), (KernelsRecorded, 1)]
@@ -151,7 +207,7 @@ def test_a_step_that_raises_closes_its_trace() -> None:
     with pytest.raises(ZeroDivisionError), spans.span(STEP):
         raise ZeroDivisionError
     spans.flush(0)
-    assert not spans.is_profiling
+    assert not spans.is_slowed
     assert scripted.recorded_steps() == [0]
 
 
@@ -182,6 +238,141 @@ def test_operators_of_a_real_step() -> None:
             assert opened - slack <= start
             assert start + duration <= opened + spans_of.host_ns[index] + slack
         assert kernels.recording_ns > 0
+
+
+class DeviceType(Enum):
+    CPU = 0
+    CUDA = 1
+
+
+def old_event(name: str, *, is_annotation: bool = False, **fields: Any) -> Any:
+    """An event as a torch makes it whose events do not tell their kind."""
+    given = {"device": DeviceType.CPU, "is_hidden": False, "correlation": 0, **fields}
+    return SimpleNamespace(
+        name=lambda: name,
+        device_type=lambda: given["device"],
+        device_resource_id=lambda: 7,
+        start_thread_id=lambda: 1,
+        start_ns=lambda: 100,
+        duration_ns=lambda: 5,
+        correlation_id=lambda: given["correlation"],
+        linked_correlation_id=lambda: 0,
+        is_user_annotation=lambda: is_annotation,
+        is_hidden_event=lambda: given["is_hidden"],
+    )
+
+
+class OldProfile:
+    """Stands for ``torch.profiler.profile``, with the events of such a torch."""
+
+    events: tuple[Any, ...] = ()
+
+    def __init__(self, **options: Any) -> None:
+        results = SimpleNamespace(events=lambda: self.events)
+        self.profiler = SimpleNamespace(kineto_results=results)
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+def test_kinds_of_a_torch_that_does_not_tell_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda = {"device": DeviceType.CUDA}
+    OldProfile.events = (
+        old_event(ANCHOR, is_annotation=True),
+        old_event(ANCHOR, is_annotation=True, **cuda),
+        old_event("aten::mm", is_hidden=True),
+        old_event("aten::mm"),
+        old_event("cudaGraphLaunch", correlation=3),
+        old_event("cuLaunchKernelEx", correlation=4),
+        old_event("gemm", correlation=3, **cuda),
+        old_event("Memcpy DtoH (Device -> Pinned)", correlation=5, **cuda),
+        old_event("Memset (Device)", correlation=6, **cuda),
+    )
+    monkeypatch.setattr(torch.profiler, "profile", OldProfile)
+    trace = TorchTrace(False)
+    trace.start()
+    events = trace.stop()
+    assert [event.kind for event in events] == [
+        "user_annotation", "gpu_user_annotation", "cpu_op", "cuda_runtime", "cuda_driver",
+        "kernel", "gpu_memcpy", "gpu_memset",
+    ]  # fmt: skip
+    assert events[5] == TraceEvent("gemm", "kernel", 7, 1, 100, 5, 3, 0)
+
+
+class Older:
+    """One of the installed torch's events, without what older ones lack."""
+
+    def __init__(self, event: Any) -> None:
+        self._event = event
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("activity_type", "is_hidden_event"):
+            raise AttributeError(f"'_KinetoEvent' object has no attribute '{name}'")
+        return getattr(self._event, name)
+
+
+def test_a_real_step_on_a_torch_that_does_not_tell_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: Callable[[Any], TraceEvent] = kernel_recorder._trace_event
+    monkeypatch.setattr(kernel_recorder, "_trace_event", lambda event: read(Older(event)))
+    said: list[Event] = []
+    emitter = Emitter(said.append)
+    spans = SpanRecorder(emitter)
+    spans.kernels = KernelRecorder(emitter, is_cuda=False, every=1)
+    matrix = torch.ones(64, 64)
+    for step in range(2):
+        with torch.inference_mode(), spans.span(STEP), spans.span(VERIFY, Role.TARGET):
+            torch.nn.functional.linear(matrix, matrix)
+        spans.flush(step)
+    assert not [event for event in said if isinstance(event, LogEmitted)]
+    recorded = [event for event in said if isinstance(event, KernelsRecorded)]
+    assert [event.names for event in recorded] == [("aten::linear",)] * 2
+    assert [event.span_indexes for event in recorded] == [(1,)] * 2
+
+
+def kinds_told_and_derived(profile: Any) -> list[tuple[str, str, str]]:
+    """Of each event its name, the kind that torch tells, and the one its other facts give."""
+    events = profile.profiler.kineto_results.events()
+    if events and not hasattr(events[0], "activity_type"):
+        pytest.skip("this torch does not tell the kind of an event")
+    return [
+        (
+            event.name(),
+            event.activity_type(),
+            kind_of(event.device_type().name, event.is_user_annotation(), event.name()),
+        )
+        for event in events
+    ]
+
+
+def test_derived_kinds_are_those_of_the_installed_torch() -> None:
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities) as profile:
+        with torch.profiler.record_function("a range"):
+            torch.ones(8, 8) @ torch.ones(8, 8)
+        torch.softmax(torch.ones(8), -1).argmax().item()
+    kinds = kinds_told_and_derived(profile)
+    assert {told for _, told, _ in kinds} >= {"user_annotation", "cpu_op"}
+    assert [each for each in kinds if each[1] != each[2]] == []
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_derived_kinds_are_those_of_the_installed_torch_on_a_device() -> None:
+    matrix = torch.ones(1024, 1024, device="cuda", dtype=torch.bfloat16)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        matrix.mul(2.0)
+    activity = torch.profiler.ProfilerActivity
+    for _ in range(2):  # the first may be of a profiler that is not yet up
+        with torch.profiler.profile(activities=[activity.CPU, activity.CUDA]) as profile:
+            with torch.profiler.record_function("a range"):
+                (matrix @ matrix).sum().item()
+            torch.zeros(1 << 20, device="cuda", dtype=torch.uint8)
+            graph.replay()
+            torch.cuda.synchronize()
+    kinds = kinds_told_and_derived(profile)
+    assert {told for _, told, _ in kinds} >= {"kernel", "gpu_memcpy", "cuda_runtime"}
+    assert [each for each in kinds if each[1] != each[2]] == []
 
 
 @pytest.mark.gpu

@@ -10,6 +10,7 @@ from engine.telemetry.kernel_trace import (
     align,
     innermost,
     kernels_of,
+    kind_of,
     outermost,
 )
 from engine.wire.events import KernelsRecorded
@@ -50,9 +51,13 @@ RECORDED = [
 ]
 
 
-def recorded(events: list[TraceEvent], **more: int) -> KernelsRecorded:
+def recorded(
+    events: list[TraceEvent], *, is_cuda: bool = True, recording_ns: int = 0
+) -> KernelsRecorded:
     brackets = [Bracket(0, 40), Bracket(945, 963)]
-    return kernels_of(3, events, SPANS, brackets=brackets, **more)
+    return kernels_of(
+        3, events, SPANS, brackets=brackets, is_cuda=is_cuda, recording_ns=recording_ns
+    )
 
 
 def test_kernels_belong_to_the_span_that_launched_them() -> None:
@@ -91,6 +96,79 @@ def test_a_correlation_of_an_operator_is_no_call() -> None:
     assert recorded(events).span_indexes == (3,)
 
 
+def test_what_has_no_correlation_launched_nothing() -> None:
+    """0 says that a number is not known: two of them are no pair."""
+    events = [
+        anchor(12),
+        event("cpu_op", "aten::add", 130, 20),
+        event("cuda_runtime", "cudaDeviceSynchronize", 420, 5),
+        event("kernel", "k", 500, 5, correlation=900),
+        event("kernel", "of unknown origin", 510, 5),
+        anchor(950),
+    ]
+    assert recorded(events).span_indexes == (-1, -1)
+
+
+def test_every_launch_of_a_graph_has_its_own_nodes() -> None:
+    """A graph that is launched in one span and again in the next: of the same nodes, those of the
+    second launch may run while the first launch's still do, on another stream."""
+    events = [
+        anchor(12),
+        event("cuda_runtime", "cudaGraphLaunch", 150, 5, correlation=41),
+        event("cuda_runtime", "cudaGraphLaunch", 430, 5, correlation=42),
+        event("kernel", "node", 200, 300, stream=7, correlation=41),
+        event("kernel", "node", 450, 100, stream=8, correlation=42),
+        event("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 560, 5, stream=8, correlation=42),
+        event("gpu_memset", "Memset (Device)", 570, 5, stream=7, correlation=41),
+        anchor(950),
+    ]
+    told = recorded(events)
+    assert told.streams == (7, 8, 8, 7)
+    assert told.span_indexes == (2, 3, 3, 2)
+
+
+def test_on_cuda_no_operator_is_told_for_a_kernel() -> None:
+    """Where CUPTI cannot be used a trace holds the host's operators alone."""
+    events = [anchor(12), event("cpu_op", "aten::linear", 130, 50), anchor(950)]
+    assert recorded(events).names == ()
+    assert recorded(events, is_cuda=False).names == ("aten::linear",)
+
+
+KINDS = [
+    ("CPU", True, ANCHOR, "user_annotation"),
+    ("CPU", True, "cudaGraphLaunch", "user_annotation"),
+    ("CPU", False, "aten::mm", "cpu_op"),
+    ("CPU", False, "cudagraphs::replay", "cpu_op"),
+    ("CPU", False, "autograd::engine::evaluate_function: cudaLike", "cpu_op"),
+    ("CPU", False, "custom", "cpu_op"),
+    ("CPU", False, "cudaLaunchKernel", "cuda_runtime"),
+    ("CPU", False, "cudaLaunchKernelExC", "cuda_runtime"),
+    ("CPU", False, "cudaGraphLaunch", "cuda_runtime"),
+    ("CPU", False, "cudaMemcpyAsync", "cuda_runtime"),
+    ("CPU", False, "cuLaunchKernel", "cuda_driver"),
+    ("CPU", False, "cuLaunchKernelEx", "cuda_driver"),
+    ("CPU", False, "Activity Buffer Request", "overhead"),
+    ("CPU", False, "Lazy Function Loading", "overhead"),
+    ("CUDA", True, ANCHOR, "gpu_user_annotation"),
+    ("CUDA", True, "Memset (Device)", "gpu_user_annotation"),
+    ("CUDA", False, "Memcpy DtoH (Device -> Pageable)", "gpu_memcpy"),
+    ("CUDA", False, "Memcpy HtoD (Pinned -> Device)", "gpu_memcpy"),
+    ("CUDA", False, "Memset (Device)", "gpu_memset"),
+    ("CUDA", False, "Stream Wait Event", "cuda_sync"),
+    ("CUDA", False, "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", "kernel"),
+    ("CUDA", False, "cudaKernelOfAnOddName", "kernel"),
+    ("CUDA", False, "MemcpyPeerKernel(float*)", "kernel"),
+    ("CUDA", False, "void at::native::elementwise_kernel<128, 2>(int)", "kernel"),
+]
+
+
+@pytest.mark.parametrize(("device", "is_annotation", "name", "kind"), KINDS)
+def test_the_kind_of_an_event_that_does_not_tell_it(
+    device: str, is_annotation: bool, name: str, kind: str
+) -> None:
+    assert kind_of(device, is_annotation, name) == kind
+
+
 def test_without_a_device_the_outermost_operators() -> None:
     events = [
         anchor(12),
@@ -102,7 +180,7 @@ def test_without_a_device_the_outermost_operators() -> None:
         event("cpu_op", "aten::outside", 30, 10),
         anchor(950),
     ]
-    told = recorded(events)
+    told = recorded(events, is_cuda=False)
     assert told.names == (
         "aten::outside", "aten::linear", "aten::sum", "aten::softmax", "aten::argmax",
     )  # fmt: skip
