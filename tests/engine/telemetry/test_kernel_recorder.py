@@ -390,5 +390,6 @@ def test_kernels_of_a_real_device() -> None:
         events = trace.stop()
     kinds = [event.kind for event in events]
     assert kinds.count("kernel") >= 2
-    launches = {event.correlation for event in events if event.kind == "cuda_runtime"}
+    calls = ("cuda_runtime", "cuda_driver")  # a library may call the driver itself
+    launches = {event.correlation for event in events if event.kind in calls}
     assert all(event.correlation in launches for event in events if event.kind == "kernel")
