@@ -28,9 +28,13 @@ class PagedCache(SlotCache):
             return True
         if n_missing > self.pool.n_free:
             return False
-        table.extend(
-            self.pool.allocate(sequence_id, n_missing, first_logical_block=len(table.blocks))
+        blocks = self.pool.allocate(
+            sequence_id,
+            n_missing,
+            first_logical_block=len(table.blocks),
+            after=table.blocks[-1] if table.blocks else None,
         )
+        table.extend(blocks)
         return True
 
     def _give_back(self, sequence_id: int, table: BlockTable) -> None:

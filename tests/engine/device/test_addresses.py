@@ -41,7 +41,7 @@ def test_rooms_are_few_and_whole_blocks(n_positions: int, context_length: int, r
 def test_a_row_writes_behind_what_it_holds_and_padding_writes_to_the_scratch_slot() -> None:
     cache = make_cache()
     cache.open(1, n_positions=16)
-    cache.open(2, n_positions=40)  # blocks 1, 2, 3
+    cache.open(2, n_positions=40)  # blocks 4, 5, 6
     table = cache.table(2)
     table.length = 30
     context = ContextShape(64, GATHER)
@@ -56,9 +56,9 @@ def test_a_row_writes_behind_what_it_holds_and_padding_writes_to_the_scratch_slo
     assert batch.positions.tolist() == [[0, 30, 31], [0, 0, 0]]
     assert batch.write_slots is not None
     scratch = cache.scratch_slot
-    assert batch.write_slots.tolist() == [scratch, 46, 47, scratch, scratch, scratch]
+    assert batch.write_slots.tolist() == [scratch, 94, 95, scratch, scratch, scratch]
     assert batch.context_slots is not None
-    assert batch.context_slots[0].tolist() == [*range(16, 48), *[16] * 32], "behind: its own first"
+    assert batch.context_slots[0].tolist() == [*range(64, 96), *[64] * 32], "behind: its own first"
     assert batch.mask is not None
     assert batch.mask[0, 0].sum(-1).tolist() == [1, 31, 32]
     assert batch.mask[1, 0].sum(-1).tolist() == [1, 1, 1], "a row that may look nowhere is NaN"
@@ -91,7 +91,7 @@ def test_a_pool_is_told_where_rows_start_and_end() -> None:
     assert batch.mask is None
     assert batch.context_slots is None
     assert pool.query_starts.tolist() == [0, 2, 4]
-    assert pool.key_starts.tolist()[:2] == [16, 0]
+    assert pool.key_starts.tolist()[:2] == [64, 0]
     assert pool.n_used.tolist() == [21, 1]
     assert pool.blocks.dtype == pool.n_used.dtype == torch.int32
 
@@ -100,7 +100,8 @@ def test_side_by_side_counts_what_is_about_to_be_written() -> None:
     cache = make_cache()
     cache.open(1, n_positions=16)
     cache.open(2, n_positions=16)
-    cache.reserve(1, 32)  # its second block lies behind the other sequence's
+    cache.pool.allocate(3, 1, first_logical_block=0, after=0)  # in the way of sequence 1
+    cache.reserve(1, 32)
     table = cache.table(1)
     table.length = 14
     assert lie_side_by_side([table, cache.table(2)], [2, 1])

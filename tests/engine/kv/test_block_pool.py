@@ -11,17 +11,36 @@ def make_pool(n_blocks: int) -> tuple[BlockPool, list[Event]]:
     return BlockPool(Role.TARGET, n_blocks, block_size=16, say=said.append), said
 
 
-def test_the_first_blocks_lie_side_by_side() -> None:
+def test_a_sequence_goes_on_behind_its_last_block() -> None:
+    pool, _ = make_pool(16)
+    first = pool.allocate(1, 3, first_logical_block=0)
+    other = pool.allocate(2, 2, first_logical_block=0)
+    assert first == [0, 1, 2]
+    assert pool.allocate(1, 2, first_logical_block=3, after=2) == [3, 4]
+    assert pool.allocate(2, 1, first_logical_block=2, after=other[-1]) == [other[-1] + 1]
+
+
+def test_a_new_sequence_begins_far_from_the_others() -> None:
+    pool, _ = make_pool(16)
+    starts = [pool.allocate(each, 1, first_logical_block=0)[0] for each in range(4)]
+    assert starts == [0, 8, 4, 12]
+    pool.free(1, [8])
+    assert pool.allocate(5, 1, first_logical_block=0) == [8]
+
+
+def test_a_sequence_in_the_way_is_gone_around() -> None:
     pool, _ = make_pool(8)
-    assert pool.allocate(1, 3, first_logical_block=0) == [0, 1, 2]
-    assert pool.allocate(1, 2, first_logical_block=3) == [3, 4]
+    pool.allocate(1, 3, first_logical_block=0)
+    (other,) = pool.allocate(2, 1, first_logical_block=0)
+    assert other == 5
+    assert pool.allocate(1, 4, first_logical_block=3, after=2) == [3, 4, 7, 6]
 
 
 def test_freed_blocks_come_back_in_their_order() -> None:
     pool, _ = make_pool(8)
     blocks = pool.allocate(1, 4, first_logical_block=0)
     pool.free(1, blocks[2:])
-    assert pool.allocate(1, 2, first_logical_block=2) == blocks[2:]
+    assert pool.allocate(1, 2, first_logical_block=2, after=blocks[1]) == blocks[2:]
 
 
 def test_what_is_said() -> None:
@@ -68,10 +87,8 @@ def test_nothing_is_freed_twice() -> None:
 
 def test_a_run_is_the_lowest_that_is_long_enough() -> None:
     pool, _ = make_pool(8)
-    for sequence_id in range(8):
-        pool.allocate(sequence_id, 1, first_logical_block=0)
-    for block in (1, 3, 4, 6, 7):
-        pool.free(block, [block])
+    pool.allocate(1, 8, first_logical_block=0)
+    pool.free(1, [1, 3, 4, 6, 7])
     assert not pool.has_run(3)
     with pytest.raises(MemoryError, match="no run of 3 blocks among 5 free ones"):
         pool.allocate_run(9, 3)
@@ -100,7 +117,10 @@ class PoolPlay(RuleBasedStateMachine):
                 owned += self.pool.allocate_run(sequence_id, n_blocks)
                 assert owned[0] == min(runs)
         elif n_blocks <= len(free):
-            owned += self.pool.allocate(sequence_id, n_blocks, first_logical_block=len(owned))
+            after = owned[-1] if owned else None
+            owned += self.pool.allocate(
+                sequence_id, n_blocks, first_logical_block=len(owned), after=after
+            )
         else:
             with pytest.raises(MemoryError):
                 self.pool.allocate(sequence_id, n_blocks, first_logical_block=len(owned))

@@ -212,13 +212,9 @@ def test_a_run_is_read_in_place_and_scattered_blocks_are_gathered_alike() -> Non
     outputs = []
     for is_scattered in (False, True):
         cache, _ = make_cache(n_blocks=12)
-        if is_scattered:
-            cache.open(9, n_positions=4)
-            cache.open(0, n_positions=4)
-            cache.open(8, n_positions=4)
-            cache.close(9)
-        else:
-            cache.open(0, n_positions=4)
+        cache.open(0, n_positions=4)
+        if is_scattered:  # another is in its way
+            cache.pool.allocate(9, 1, first_logical_block=0, after=0)
         plain = PlainCache(cache)
         plain.tags[0] = []
         plain.write({0: 3})
