@@ -1,11 +1,13 @@
 """Attention that reads keys and values where they lie in the pool, instead of gathering them.
 
-Torch offers this as ``varlen_attn`` on top of FlashAttention. Which of its ways a device takes
-depends on its kernels, on the dtype and on the size of a block, so each is tried once on a small
-pool and compared with the plain formula.
+Torch's FlashAttention does, told where each context starts and how much of it counts. Its operator
+is called itself: ``varlen_attn`` around it takes neither in every release, and fills a tensor with
+zeros at each call. A single query is attended to without a mask: with one it would go without the
+kernels that share a context among more processors. Which ways a device takes depends on its
+kernels, on the dtype and on the size of a block, so each is tried once on a small pool and compared
+with the plain formula.
 """
 
-import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ GATHER = "gather"
 """The context is copied together, then attended to: works everywhere."""
 
 _TOLERANCE = 0.03  # of values near 1, in bfloat16
+_PROBED_WIDTHS = (1, 3)  # a single query is attended to by kernels of its own
 
 
 @dataclass(eq=False, slots=True)
@@ -57,15 +60,15 @@ def attend_in_pool(
     Returns:
         [n_rows, width, n_heads, head_dim]. What a query without any position gets has no meaning.
     """
-    varlen_attn = _varlen_attn()
     n_rows, n_heads, width, head_dim = query.shape
-    arguments: dict[str, Any] = {}
+    tables: dict[str, torch.Tensor] = {}
     if context.mode == PAGED:
         size = context.block_size
         shape = (keys.shape[0] // size, size, *keys.shape[1:])
         keys, values = keys[:-1].view(shape), values[:-1].view(shape)
-        arguments = {_table_keyword(varlen_attn): context.blocks}
-    output: torch.Tensor = varlen_attn(
+        tables = {"block_table": context.blocks}
+    is_masked = width > 1  # the newest token alone sees everything
+    output: torch.Tensor = _operator()(
         query.transpose(1, 2).reshape(n_rows * width, n_heads, head_dim),
         keys,
         values,
@@ -73,12 +76,15 @@ def attend_in_pool(
         None if context.mode == PAGED else context.key_starts,
         width,
         context.n_positions,
+        0.0,  # no dropout
+        is_masked,
+        False,  # no mask for debugging
         scale=scaling,
-        window_size=(-1 if window is None else window - 1, 0),
-        enable_gqa=n_heads != keys.shape[-2],
+        window_size_left=-1 if window is None else window - 1,
+        window_size_right=0 if is_masked else -1,
         seqused_k=context.n_used,
-        **arguments,
-    )
+        **tables,
+    )[0]
     return output.view(n_rows, width, n_heads, head_dim)
 
 
@@ -148,43 +154,44 @@ def _problem(
     block_size: int,
 ) -> str:
     """Why ``mode`` cannot be used here; empty when it can."""
-    n_blocks, width, used = 8, 3, (2 * block_size + 5, block_size + 3)
+    n_blocks, used = 8, (2 * block_size + 5, block_size + 3)
     generator = torch.Generator().manual_seed(0)
 
     def numbers(*shape: int) -> torch.Tensor:
         return torch.randn(shape, generator=generator).to(device, dtype)
 
-    query = numbers(2, n_heads, width, head_dim)
     keys, values = (numbers(n_blocks * block_size + 1, n_kv_heads, head_dim) for _ in range(2))
     # The first row lies behind the second one; by tables also out of order.
     tables = [[6, 2, 5, 6], [1, 3, 1, 1]] if mode == PAGED else [[4, 5, 6, 7], [1, 2, 3, 3]]
     blocks = torch.tensor(tables, dtype=torch.int32, device=device)
     starts = blocks[:, 0] * block_size
-    context = PoolContext(
-        mode=mode,
-        block_size=block_size,
-        query_starts=torch.arange(3, dtype=torch.int32, device=device) * width,
-        key_starts=torch.cat((starts, starts[-1:])),
-        n_used=torch.tensor(used, dtype=torch.int32, device=device),
-        blocks=blocks,
-        width=width,
-        n_positions=4 * block_size,
-    )
     scaling = head_dim**-0.5
     try:
-        output = attend_in_pool(query, keys, values, context, scaling=scaling).float()
-        expected = torch.stack(
-            [
-                _plain(query[row], keys, values, table, n, block_size, scaling)
-                for row, (table, n) in enumerate(zip(tables, used, strict=True))
-            ]
-        )
-        error = float((output - expected).abs().max())
+        for width in _PROBED_WIDTHS:
+            query = numbers(2, n_heads, width, head_dim)
+            context = PoolContext(
+                mode=mode,
+                block_size=block_size,
+                query_starts=torch.arange(3, dtype=torch.int32, device=device) * width,
+                key_starts=torch.cat((starts, starts[-1:])),
+                n_used=torch.tensor(used, dtype=torch.int32, device=device),
+                blocks=blocks,
+                width=width,
+                n_positions=4 * block_size,
+            )
+            output = attend_in_pool(query, keys, values, context, scaling=scaling).float()
+            expected = torch.stack(
+                [
+                    _plain(query[row], keys, values, table, n, block_size, scaling)
+                    for row, (table, n) in enumerate(zip(tables, used, strict=True))
+                ]
+            )
+            error = float((output - expected).abs().max())
+            if not math.isfinite(error) or error > _TOLERANCE:
+                return f"its numbers are off by {error:.3g}"
     except Exception as error_met:  # a missing function, kernel or shape: any of them is a no
         lines = str(error_met).strip().splitlines()
         return lines[0].rstrip(".") if lines else type(error_met).__name__
-    if not math.isfinite(error) or error > _TOLERANCE:
-        return f"its numbers are off by {error:.3g}"
     return ""
 
 
@@ -212,24 +219,9 @@ def _plain(
     return (weights @ seen[1]).transpose(0, 1)
 
 
-def _varlen_attn() -> Callable[..., Any]:
-    """Raises ImportError where this torch has none."""
-    from torch.nn.attention.varlen import varlen_attn
-
-    return varlen_attn
-
-
-def _table_keyword(function: Callable[..., Any]) -> str:
-    """What the block tables are called; it differs between releases.
-
-    Raises:
-        NotImplementedError: the release has none.
-    """
-    parameters = inspect.signature(function).parameters
-    for name in ("block_table", "page_table"):
-        if name in parameters:
-            return name
-    raise NotImplementedError("this release of torch has none")
+def _operator() -> Callable[..., Any]:
+    operator: Callable[..., Any] = torch.ops.aten._flash_attention_forward
+    return operator
 
 
 def _activate_newer_kernels() -> bool:

@@ -13,18 +13,23 @@ CPU = torch.device("cpu")
 HEADS = {"n_heads": 4, "n_kv_heads": 2, "head_dim": 8, "block_size": 16}
 
 
-def without_tables(*args: Any, **kwargs: Any) -> torch.Tensor:
+def without_tables(*args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
     if kwargs.pop("block_table", None) is not None:
         raise RuntimeError("Paged KV cache block size must be divisible by 256.")
     return varlen(*args, **kwargs)
 
 
-def broken(*args: Any, **kwargs: Any) -> torch.Tensor:
-    return varlen(*args, **kwargs) + 1.0
+def broken(*args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
+    return (varlen(*args, **kwargs)[0] + 1.0,)
+
+
+def broken_for_one(query: torch.Tensor, *args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
+    is_one = args[4] == 1  # max_q
+    return (varlen(query, *args, **kwargs)[0] + is_one,)
 
 
 def use(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_attention, "_varlen_attn", lambda: function)
+    monkeypatch.setattr(pool_attention, "_operator", lambda: function)
     monkeypatch.setattr(pool_attention, "_activate_newer_kernels", lambda: False)
 
 
@@ -34,7 +39,6 @@ def find() -> PoolModes:
 
 
 def test_block_tables_where_the_device_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_attention, "_table_keyword", lambda function: "block_table")
     use(varlen, monkeypatch)
     modes = find()
     assert modes.sentence == "attention reads blocks of 16 in float32 by block tables"
@@ -42,7 +46,6 @@ def test_block_tables_where_the_device_takes_them(monkeypatch: pytest.MonkeyPatc
 
 
 def test_side_by_side_where_there_are_no_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_attention, "_table_keyword", lambda function: "block_table")
     use(without_tables, monkeypatch)
     modes = find()
     assert "divisible by 256" in modes.sentence
@@ -50,8 +53,9 @@ def test_side_by_side_where_there_are_no_tables(monkeypatch: pytest.MonkeyPatch)
     assert modes.choose(are_side_by_side=False) == GATHER
 
 
-def test_wrong_numbers_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    use(broken, monkeypatch)
+@pytest.mark.parametrize("function", [broken, broken_for_one])
+def test_wrong_numbers_are_not_used(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(function, monkeypatch)
     modes = find()
     assert modes.sentence.startswith("attention gathers the context: its numbers are off by 1")
     assert modes.choose(are_side_by_side=True) == GATHER
@@ -70,3 +74,18 @@ def test_newer_kernels_are_let_go_of_when_they_do_not_help(
     monkeypatch.setattr(pool_attention, "_restore_kernels", lambda: restored.append(True))
     find()
     assert restored == [True]
+
+
+def test_the_operator_takes_what_it_is_given() -> None:
+    """In every release: without a device it can still be asked for its arguments."""
+    (schema,) = [
+        each
+        for each in torch._C._jit_get_schemas_for_operator("aten::_flash_attention_forward")
+        if not each.overload_name
+    ]
+    names = [argument.name for argument in schema.arguments]
+    assert names[:10] == [
+        "query", "key", "value", "cum_seq_q", "cum_seq_k", "max_q", "max_k", "dropout_p",
+        "is_causal", "return_debug_mask",
+    ]  # fmt: skip
+    assert {"scale", "window_size_left", "window_size_right", "seqused_k"} <= set(names[10:])
