@@ -13,8 +13,11 @@ from engine.device.warm_up import usual_modes
 from engine.sampling import SamplingParams
 from engine.telemetry.spans import GpuTimer
 
-N_UNCAPTURED = 3
-"""Drafts launched kernel by kernel, for comparison with their graph."""
+N_COMPARED = 3
+"""Drafts launched kernel by kernel, and drafts without any gap, for comparison with a graph."""
+
+HOLD_NS = 4_000_000
+"""More than the host takes to queue a graph: a device kept busy for so long then never waits."""
 
 
 class StepTimer:
@@ -54,7 +57,7 @@ class StepTimer:
         n_held = max(0, min(context_length, model.context_length - gamma - 1))
         widths = range(1, gamma + 2)
         target_times: list[list[int]] = [[] for _ in widths]
-        draft_times: list[tuple[int, int]] = []  # of the device, and until the host knew
+        draft_times: list[int] = []
         self._round(results, params, n_held, gamma, target_times, draft_times)
         for times in target_times:  # a round that captures and warms up does not count
             times.clear()
@@ -64,14 +67,17 @@ class StepTimer:
             spent_ns = self._now_ns() - started_ns
             if spent_ns + spent_ns / (index + 2) > budget_ns:
                 break
-        busy_ns = median_ns([device_ns for device_ns, _ in draft_times]) if draft_times else 0
+        draft_ns = median_ns(draft_times) if draft_times else 0
         captured = uncaptured = None
         if draft_times and is_captured and self._timer is not None:
-            captured = _share(busy_ns, median_ns([host_ns for _, host_ns in draft_times]))
-            uncaptured = _share(busy_ns, self._uncaptured_ns(results, params, n_held, gamma))
+            draft = partial(self._draft_ns, results, params, n_held, gamma)
+            busy_ns = median_ns([draft(is_held=True) for _ in range(N_COMPARED)])
+            captured = _share(busy_ns, draft_ns)
+            direct_ns = median_ns([draft(is_direct=True) for _ in range(N_COMPARED)])
+            uncaptured = _share(busy_ns, direct_ns)
         return Calibration(
             context_length=n_held,
-            draft_forward_ns=max(1, busy_ns // gamma) if draft_times else None,
+            draft_forward_ns=max(1, draft_ns // gamma) if draft_times else None,
             target_forward_ns=tuple(median_ns(times) for times in target_times),
             elapsed_ns=self._now_ns() - started_ns,
             draft_launch_share=captured,
@@ -85,7 +91,7 @@ class StepTimer:
         n_held: int,
         gamma: int,
         target_times: list[list[int]],
-        draft_times: list[tuple[int, int]],
+        draft_times: list[int],
     ) -> None:
         for index, times in enumerate(target_times):
             shape = VerifyShape(
@@ -96,12 +102,10 @@ class StepTimer:
                 has_host_drafts=self._loop is None and index > 0,
                 has_device_drafts=self._loop is not None and index > 0,
             )
-            device_ns, _ = self._time(
-                partial(self._verification.rehearse, shape, results, n_held=n_held)
-            )
-            times.append(device_ns)
+            launch = partial(self._verification.rehearse, shape, results, n_held=n_held)
+            times.append(self._time(launch))
         if self._loop is not None and gamma:
-            draft_times.append(self._draft_ns(results, params, n_held, gamma, is_direct=False))
+            draft_times.append(self._draft_ns(results, params, n_held, gamma))
 
     def _draft_ns(
         self,
@@ -110,25 +114,17 @@ class StepTimer:
         n_held: int,
         gamma: int,
         *,
-        is_direct: bool,
-    ) -> tuple[int, int]:
+        is_direct: bool = False,
+        is_held: bool = False,
+    ) -> int:
+        """A draft; ``is_direct``: its kernels launched one by one; ``is_held``: queued while the
+        device was busy, so that only the work itself is timed."""
         loop = self._loop
         assert loop is not None
         n_held = max(0, min(n_held, loop.model.context_length - gamma - 1))
         shape = LoopShape(1, gamma, self._context(loop, n_held + gamma + 1), params)
-        return self._time(
-            partial(loop.rehearse, shape, results, n_held=n_held, is_direct=is_direct)
-        )
-
-    def _uncaptured_ns(
-        self, results: DraftResults, params: SamplingParams, n_held: int, gamma: int
-    ) -> int:
-        """Of the same draft, its kernels launched one by one, until the device is done."""
-        times = [
-            self._draft_ns(results, params, n_held, gamma, is_direct=True)[1]
-            for _ in range(N_UNCAPTURED)
-        ]
-        return median_ns(times)
+        launch = partial(loop.rehearse, shape, results, n_held=n_held, is_direct=is_direct)
+        return self._time(launch, is_held=is_held)
 
     def _context(self, part: DraftLoop | Verification, n_positions: int) -> ContextShape:
         room = context_room(
@@ -138,9 +134,11 @@ class StepTimer:
         )
         return ContextShape(room, usual_modes(part.modes)[0])
 
-    def _time(self, launch: Callable[[], None]) -> tuple[int, int]:
-        """Nanoseconds on the device's clock, and on the host's until the device was done."""
+    def _time(self, launch: Callable[[], None], *, is_held: bool = False) -> int:
+        """Nanoseconds on the device's clock, from an idle device; without one on the host's."""
         start_ns = self._now_ns()
+        if self._timer is not None and is_held:
+            self._timer.hold(HOLD_NS)
         start = self._timer.mark() if self._timer is not None else None
         launch()
         end = self._timer.mark() if self._timer is not None else None
@@ -149,9 +147,9 @@ class StepTimer:
             torch.cuda.synchronize(device)
         host_ns = self._now_ns() - start_ns
         device_ns = self._timer.read_ns([(start, end)])[0] if self._timer is not None else None
-        return (host_ns if device_ns is None else device_ns), host_ns
+        return host_ns if device_ns is None else device_ns
 
 
 def _share(busy_ns: int, whole_ns: int) -> float:
-    """The part of ``whole_ns`` in which the device had nothing to do."""
+    """The part of ``whole_ns`` in which the device waited for a launch."""
     return max(0.0, 1.0 - busy_ns / max(1, whole_ns))

@@ -7,6 +7,8 @@ REALIGN_NS = 10_000_000_000
 """How long two clocks are taken to run alike. It also bounds the rounding: CUDA tells the distance
 of two events as a single-precision number of ms, which is within a microsecond up to there."""
 _N_TRIES = 3
+_CYCLES_PER_NS = 2.5
+"""More than any GPU runs at: what is held for so many cycles is held for long enough."""
 
 
 class CudaTimer:
@@ -32,6 +34,9 @@ class CudaTimer:
         event = self._free.pop() if self._free else self._cuda.Event(enable_timing=True)
         event.record()
         return event
+
+    def hold(self, hold_ns: int) -> None:
+        self._cuda._sleep(round(hold_ns * _CYCLES_PER_NS))
 
     def read_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
         elapsed: list[int | None] = []

@@ -12,24 +12,29 @@ from tests.support.toy_model import ToyModel
 
 
 class Clock:
-    """Of host and device: a forward takes 100 ns, what surrounds it on the device nothing; the
-    device's marks leave out what ``idle_ns`` a launch costs."""
+    """Of a device that waits ``idle`` ns for launches, but for those queued while it was held."""
 
     def __init__(self) -> None:
         self.now = 0
         self.idle = 0
+        self.is_held = False
 
     def now_ns(self) -> int:
         return self.now + self.idle
 
-    def mark(self) -> int:
-        return self.now
+    def hold(self, hold_ns: int) -> None:
+        assert hold_ns > 1_000_000
+        self.is_held = True
 
-    def read_ns(self, marks: list[tuple[int, int]]) -> list[int | None]:
-        return [end - start for start, end in marks]
+    def mark(self) -> tuple[int, int, bool]:
+        is_held, self.is_held = self.is_held, False
+        return self.now, self.idle, is_held
 
-    def starts_ns(self, marks: list[tuple[int, int]]) -> list[int | None]:
-        return [start for start, _ in marks]
+    def read_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
+        return [end[0] - start[0] + (0 if start[2] else end[1] - start[1]) for start, end in marks]
+
+    def starts_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
+        return [start[0] for start, _ in marks]
 
 
 class Ticking(ToyModel):
@@ -60,9 +65,9 @@ def test_costs_are_those_of_the_functions_that_run(is_captured: bool) -> None:
         context_length=100, gamma=3, is_captured=is_captured, budget_ns=10**6,
     )  # fmt: skip
     assert measured.context_length == 100
-    assert measured.target_forward_ns == (1000,) * 4
-    assert measured.draft_forward_ns == 100
-    assert measured.costs.c == 0.1
+    assert measured.target_forward_ns == (1060,) * 4  # a step waits for its launches as well
+    assert measured.draft_forward_ns == 160
+    assert measured.costs.c == 160 / 1060
     if is_captured:
         assert measured.draft_launch_share == pytest.approx(60 / 160)
         assert measured.uncaptured_launch_share == pytest.approx(60 / 160)

@@ -28,6 +28,9 @@ class Machine:
     def synchronize(self) -> None:
         self.n_waits += 1
 
+    def _sleep(self, n_cycles: int) -> None:
+        self.n_cycles = n_cycles
+
 
 class Event:
     def __init__(self, machine: Machine) -> None:
@@ -79,3 +82,9 @@ def test_starts_are_told_on_the_hosts_clock_however_long_it_runs() -> None:
         # Half a recording, and what the clocks part by in the time between two anchors.
         assert start_ns == pytest.approx(began, abs=2_000 + 1.5 * REALIGN_NS * (DRIFT - 1))
     assert machine.n_waits < 20, "an anchor is set now and then, not at every step"
+
+
+def test_a_device_is_held_for_long_enough_at_any_clock() -> None:
+    machine = Machine()
+    CudaTimer(cuda=machine).hold(1_000_000)
+    assert machine.n_cycles >= 2_000_000  # 2 GHz
