@@ -38,7 +38,7 @@ def make_device_step(
     device = target.model.device
     if backend is None and config.graphs and device.type == "cuda":
         backend = CudaGraphs(device)
-    shelf = GraphShelf(backend, say=say)
+    shelf = GraphShelf(backend, say=say, on_capture=spans.hold_up)
     drafting = None
     model_drafter = drafter.model if isinstance(drafter, CompositeDrafter) else drafter
     if draft is not None and isinstance(model_drafter, DraftModelDrafter):

@@ -4,7 +4,9 @@ A function that is captured reads tensors that stay where they are, and writes s
 returns stays where it is as well and holds new numbers after every replay.
 """
 
-from collections.abc import Callable, Hashable
+import gc
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import torch
@@ -79,11 +81,14 @@ class CudaGraphs:
         return Replay(graph.replay, outputs)
 
     def _record(self, function: Callable[[], Any]) -> tuple[Any, Any]:
+        if not self._graphs:
+            gc.collect()  # engines that are gone may be cycles that hold graphs and pinned memory
         for _ in range(N_WARM_UPS):
             function()
         self._stream.synchronize()
         graph = self._cuda.CUDAGraph()
         with (
+            _no_collection(),  # freeing what lies on the device is not allowed in a capture
             self._gate.capturing(),
             self._cuda.graph(
                 graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"
@@ -103,16 +108,35 @@ class CudaGraphs:
         self._pool = None  # the next graphs have another; the stream's workspaces are used again
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class GraphShelf:
     """Functions by what makes them what they are, captured when first needed.
 
     When something cannot be captured all is computed directly from then on, and that is said once.
-    ``backend`` None: nothing is ever captured.
+    ``backend`` None: nothing is ever captured. ``on_capture`` is told before each: a step in which
+    that happens takes many times as long.
     """
 
-    def __init__(self, backend: GraphBackend | None, *, say: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        backend: GraphBackend | None,
+        *,
+        say: Callable[[Event], None],
+        on_capture: Callable[[], None] = lambda: None,
+    ) -> None:
         self._backend = backend
         self._say = say
+        self._on_capture = on_capture
         self._replays: dict[Hashable, Replay] = {}
 
     @property
@@ -131,6 +155,7 @@ class GraphShelf:
         if replay is None:
             if self._backend is None:
                 return function()
+            self._on_capture()
             try:
                 replay = self._backend.capture(function)
             except Exception as error:  # any that a device or a library can think of

@@ -42,6 +42,10 @@ class GpuTimer(Protocol):
         """A mark on the device's current queue of work; returns at once."""
         ...
 
+    def hold(self, hold_ns: int) -> None:
+        """Keep the device busy for at least so long, from when all before is done."""
+        ...
+
     def read_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
         """Nanoseconds between each pair of marks, which may be used again afterwards."""
         ...
@@ -132,11 +136,14 @@ class SpanRecorder:
         self.kernels: KernelRecorder | None = None
         self.opened: list[Span] = []  # innermost last
         self.spans: list[Span] = []  # since the last flush, in the order opened
+        self._is_held_up = False
 
     def span(self, name: str, role: Role | None = None) -> Span:
         """A span to enter with ``with``; ``name`` is one of ``SPAN_NAMES``, else KeyError."""
-        if name == STEP and self.kernels is not None:
-            self.kernels.begin_step()
+        if name == STEP:
+            self._is_held_up = False
+            if self.kernels is not None:
+                self.kernels.begin_step()
         return Span(self, name, role, self._attributes[name])
 
     @contextmanager
@@ -150,9 +157,14 @@ class SpanRecorder:
             self._domain.end_range(opened)
 
     @property
-    def is_profiling(self) -> bool:
-        """Whether the kernels of the step that runs are being recorded."""
-        return self.kernels is not None and self.kernels.is_recording
+    def is_slowed(self) -> bool:
+        """Whether the time of the step that runs is no measure: its kernels are being recorded, or
+        it was held up."""
+        return self._is_held_up or (self.kernels is not None and self.kernels.is_recording)
+
+    def hold_up(self) -> None:
+        """The step that runs does what others do not, such as capturing a graph."""
+        self._is_held_up = True
 
     def flush(self, step: int) -> None:
         """Say ``SpansMeasured`` for the spans closed since the last flush, and forget them; then

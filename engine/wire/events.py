@@ -249,7 +249,7 @@ class StepCommitted(EventBase, frozen=True, kw_only=True, tag="StepCommitted"):
     token_texts: tuple[str, ...]  # a character split over tokens shows with its last one
     origins: tuple[Origin, ...]
     step_ns: int  # wall time of the engine's step up to this commit
-    is_profiled: bool = False  # its kernels were recorded, which slows a step down
+    is_profiled: bool = False  # kernels were recorded or a graph captured: its time is no measure
 
 
 # --- cache ----------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """What is captured once and played again, what happens when it cannot be, and torch's own seam."""
 
+import gc
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +22,14 @@ def test_captured_once_and_played_every_time() -> None:
     assert second is first, "the numbers change, the tensor stays"
     assert second.tolist() == [8.0, 8.0, 8.0]
     assert (graphs.n_captures, graphs.n_replays, shelf.n_captured) == (1, 2, 1)
+
+
+def test_a_capture_is_told_and_a_replay_is_not() -> None:
+    told: list[bool] = []
+    shelf = GraphShelf(FakeGraphs(), say=lambda event: None, on_capture=lambda: told.append(True))
+    for _ in range(3):
+        shelf.run("one", lambda: torch.ones(1))
+    assert told == [True]
 
 
 def test_without_a_backend_the_function_is_run() -> None:
@@ -94,6 +103,7 @@ class SimulatedCuda:
     @contextmanager
     def graph(self, graph: Any, **arguments: Any) -> Any:
         self.arguments = arguments
+        self.was_collecting = gc.isenabled()
         with self._gate.reading() as may_read:
             self.was_shut.append(not may_read)
         self.calls.append("begin")
@@ -130,6 +140,20 @@ def cuda() -> tuple[CudaGraphs, SimulatedCuda]:
     simulated = SimulatedCuda(gate)
     graphs._cuda = simulated
     return graphs, simulated
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_no_garbage_is_collected_within_a_capture(
+    cuda: tuple[CudaGraphs, SimulatedCuda], is_enabled: bool
+) -> None:
+    graphs, simulated = cuda
+    (gc.enable if is_enabled else gc.disable)()
+    try:
+        graphs.capture(lambda: None)
+        assert not simulated.was_collecting
+        assert gc.isenabled() == is_enabled
+    finally:
+        gc.enable()
 
 
 def test_torch_is_asked_in_the_right_order(cuda: tuple[CudaGraphs, SimulatedCuda]) -> None:

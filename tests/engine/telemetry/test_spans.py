@@ -65,6 +65,9 @@ class FakeTimer:
         self.n_marks += 1
         return self.n_marks
 
+    def hold(self, hold_ns: int) -> None:
+        raise AssertionError("spans hold nothing")
+
     def read_ns(self, marks: list[tuple[Any, Any]]) -> list[int | None]:
         self.n_reads += 1
         return [1000 * (end - start) for start, end in marks]
@@ -240,3 +243,14 @@ def test_the_range_to_capture_is_no_span() -> None:
     (event,) = said
     assert isinstance(event, SpansMeasured)
     assert event.names == (STEP,)
+
+
+def test_a_step_that_was_held_up_is_no_measure_the_next_one_is() -> None:
+    recorder, _ = make_recorder()
+    for is_held_up in (False, True, False):
+        with recorder.span(STEP):
+            if is_held_up:
+                recorder.hold_up()
+            assert recorder.is_slowed == is_held_up
+        assert recorder.is_slowed == is_held_up  # also when the step is committed
+        recorder.flush(0)
