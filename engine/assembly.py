@@ -33,7 +33,7 @@ from engine.telemetry.emitter import Emitter
 from engine.telemetry.kernel_recorder import KernelRecorder
 from engine.telemetry.spans import SpanRecorder
 from engine.text import TokenTexts
-from engine.wire.config import MAX_BLOCKS, RunConfig
+from engine.wire.config import MAX_BLOCKS, ConfigError, RunConfig
 from engine.wire.events import (
     CacheCreated,
     EngineState,
@@ -138,14 +138,17 @@ def put_together(
         device_step = make_device_step(
             config, target=target, draft=draft, drafter=drafter, spans=spans, say=emitter.say
         )
-    gamma = config.gamma if config.draft != "none" else 0
+    policy = make_gamma(config.gamma if config.draft != "none" else 0, max_gamma=config.max_gamma)
+    sampling = SamplingParams(config.temperature, config.top_k, config.top_p)
+    if device_step is not None:
+        device_step.check_room(policy.limit, sampling)
     loop = DecodeLoop(
         target=target,
         drafter=drafter,
-        gamma=make_gamma(gamma, max_gamma=config.max_gamma),
-        sampling=SamplingParams(config.temperature, config.top_k, config.top_p),
+        gamma=policy,
+        sampling=sampling,
         scheduler=scheduler,
-        speaker=StepSpeaker(texts, emitter.say, is_profiled=lambda: spans.is_profiling),
+        speaker=StepSpeaker(texts, emitter.say, is_profiled=lambda: spans.is_slowed),
         spans=spans,
         rest=rest,
         device_step=device_step,
@@ -184,7 +187,13 @@ def make_runner(
     spans: SpanRecorder,
 ) -> RoleRunner:
     """A model with its cache, which is said."""
-    cache = make_cache(role, model, config, say=emitter.say)
+    try:
+        cache = make_cache(role, model, config, say=emitter.say)
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise ConfigError(
+            f"The {role} model's cache does not fit the memory of {model.device}: give fewer "
+            "--blocks, a smaller batch, or a shorter context."
+        ) from error
     emitter.say(
         CacheCreated(
             role=role,

@@ -113,12 +113,14 @@ class Engine:
         """From the next step on.
 
         Raises:
-            ConfigError: it is out of range, or this run has nothing that could draft.
+            ConfigError: it is out of range, does not fit the device's memory, or this run has
+                nothing that could draft.
         """
         check_gamma(gamma)
         if gamma != 0 and not self._can_draft:
             raise ConfigError("This run has no drafter: start one with a draft and a gamma.")
         policy = make_gamma(gamma, max_gamma=self.config.max_gamma)
+        self._check_room(policy.limit, self._loop.sampling)
         if self.calibration is not None:
             policy.learn_costs(self.calibration.costs)
             if policy.limit >= len(self.calibration.target_forward_ns):
@@ -128,9 +130,12 @@ class Engine:
         self._say_settings()
 
     def set_sampling(self, temperature: float, *, top_k: int, top_p: float) -> None:
-        """From the next step on. Raises ConfigError when a value is out of range."""
+        """From the next step on. Raises ConfigError when a value is out of range, or what it takes
+        does not fit the device's memory."""
         check_sampling(temperature, top_k, top_p)
-        self._loop.sampling = SamplingParams(temperature, top_k, top_p)
+        sampling = SamplingParams(temperature, top_k, top_p)
+        self._check_room(self._loop.gamma.limit, sampling)
+        self._loop.sampling = sampling
         self._say_settings()
 
     def record_kernels(self, n_steps: int) -> None:
@@ -160,6 +165,10 @@ class Engine:
                 top_p=sampling.top_p,
             )
         )
+
+    def _check_room(self, gamma: int, sampling: SamplingParams) -> None:
+        if self._loop.device_step is not None:
+            self._loop.device_step.check_room(gamma, sampling)
 
     def _capture_when_due(self) -> None:
         """Graphs are captured before a step needs them: for the contexts that the sequences at hand

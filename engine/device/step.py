@@ -23,6 +23,7 @@ from engine.sampling import SamplingParams
 from engine.step_plan import Plan
 from engine.telemetry.spans import DRAFT, DRAFT_FORWARD, SAMPLE, SpanRecorder
 from engine.telemetry.sync_counter import SYNCS
+from engine.wire.config import ConfigError
 from engine.wire.events import Role
 
 NON_FINITE = "the draft model gave non-finite logits"
@@ -152,6 +153,21 @@ class DeviceStep:
             )
             self._bound_to = bound_to
         return results
+
+    def check_room(self, gamma: int, params: SamplingParams) -> None:
+        """Raise ConfigError, with the numbers, where drafts of that length do not fit."""
+        results = self._results
+        has_probs = self._drafting is not None and params.temperature > 0.0
+        if results is not None and results.gamma >= gamma and results.has_probs == has_probs:
+            return  # there already
+        needed = DraftResults.n_bytes(self.batch, gamma, self._n_tokens, has_probs=has_probs)
+        free = self._warm_up.free_bytes()
+        if free is not None and needed > free:
+            raise ConfigError(
+                f"The distributions of drafts of {gamma} tokens for {self.batch} sequences take "
+                f"{needed} bytes, and {free} are free: give a smaller gamma or batch, or decode "
+                "greedily (temperature 0)."
+            )
 
     def _addresses(self) -> tuple[int, ...]:
         """Of the caches, which a graph reads where they were when it was captured."""

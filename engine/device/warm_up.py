@@ -33,7 +33,7 @@ class GraphWarmUp:
         self._loop = loop
         self._verification = verification
         self._has_host_drafts = has_host_drafts
-        self._free_bytes = free_bytes
+        self.free_bytes = free_bytes
 
     def capture(
         self,
@@ -52,7 +52,7 @@ class GraphWarmUp:
         counts = sorted(set(row_counts), reverse=True)
         if not self._shelf.is_capturing or not counts:
             return
-        needed, free = self.n_bytes(counts[0], gamma, positions[1]), self._free_bytes()
+        needed, free = self.n_bytes(counts[0], gamma, positions[1]), self.free_bytes()
         if free is not None and needed > free:
             self._shelf.give_up(
                 f"{counts[0]} sequences with drafts of {gamma} tokens over {positions[1]} positions"

@@ -187,11 +187,11 @@ class SlotCache(ABC):
             table.length = length
         mask = np.arange(n_context) <= last_seen[:, None, :, None]  # [batch, 1, width, n_context]
         return ForwardBatch(
-            token_ids=torch.from_numpy(token_ids).to(device),
-            positions=torch.from_numpy(positions).to(device),
-            write_slots=torch.from_numpy(write_slots.reshape(-1)).to(device),
-            context_slots=torch.from_numpy(context_slots).to(device),
-            mask=torch.from_numpy(mask).to(device),
+            token_ids=_sent(token_ids, device),
+            positions=_sent(positions, device),
+            write_slots=_sent(write_slots.reshape(-1), device),
+            context_slots=_sent(context_slots, device),
+            mask=_sent(mask, device),
             context_run=None,
             context_lengths=lengths,
             widths=widths,
@@ -205,7 +205,7 @@ class SlotCache(ABC):
         write_slots = context_slots = mask = bias = None
         if run_start is None:
             slots = table.slots(0, length)  # raises past the table, which no run reaches
-            context_slots = torch.from_numpy(slots.copy()).to(device)[None]
+            context_slots = _sent(slots.copy(), device)[None]
             write_slots = context_slots[0, start:]
         if width > 1 and start > 0:
             mask, bias = self._steps.of(start, width)
@@ -238,7 +238,7 @@ class SlotCache(ABC):
         was laid out before has read them."""
         width = len(row.token_ids)
         if device.type != "cpu" or width > _NARROW:
-            return torch.tensor([row.token_ids], device=device)
+            return _sent(np.array([row.token_ids], dtype=np.int64), device)
         for index, token_id in enumerate(row.token_ids):
             self._newest[index] = token_id
         return self._newest_ids[width]
@@ -269,6 +269,15 @@ class SlotCache(ABC):
             key_slots.index_select(0, gathered).view(shape).transpose(1, 2),
             value_slots.index_select(0, gathered).view(shape).transpose(1, 2),
         )
+
+
+def _sent(numbers: np.ndarray, device: torch.device) -> torch.Tensor:
+    """On the device, in order with what runs there, without waiting for it: from memory that is
+    pinned, which torch keeps until the copy is done."""
+    tensor = torch.from_numpy(numbers)
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
 
 
 def _zeros(shape: tuple[int, ...], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:

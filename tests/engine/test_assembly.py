@@ -14,7 +14,7 @@ from engine.drafters.ngram import NgramDrafter
 from engine.drafters.none import NoDrafter
 from engine.kv.contiguous_cache import ContiguousCache
 from engine.kv.paged_cache import PagedCache
-from engine.wire.config import RunConfig
+from engine.wire.config import ConfigError, RunConfig
 from engine.wire.events import CacheCreated, ModelLoaded, Role
 from tests.support.running_engine import RunningEngine
 from tests.support.toy_model import ToyModel
@@ -46,6 +46,18 @@ def test_gamma_zero_needs_no_draft_model(draft: str) -> None:
     running.run([1, 2])
     assert len(running.output()) == 3
     assert [event.role for event in running.all(CacheCreated)] == [Role.TARGET]
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("out of memory"), MemoryError()])
+def test_a_cache_without_room_is_told_in_a_sentence(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any, **kwargs: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(assembly, "make_cache", fail)
+    with pytest.raises(ConfigError, match="The target model's cache does not fit the memory of"):
+        RunningEngine(TARGET, draft="none")
 
 
 def test_no_drafter_decodes_plainly_whatever_gamma_says() -> None:

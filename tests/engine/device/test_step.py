@@ -7,12 +7,19 @@ import torch
 
 from engine.decode_loop import NonFiniteTarget
 from engine.device import build
+from engine.device.draft_loop import DraftResults
 from engine.device.step import row_count
 from engine.kv import pool_attention
 from engine.kv.pool_attention import PAGED, RUNS, PoolModes
 from engine.models.loading import load_pair
-from engine.wire.config import RunConfig
-from engine.wire.events import Event, LogEmitted, SequenceSetBack, SpansMeasured
+from engine.wire.config import ConfigError, RunConfig
+from engine.wire.events import (
+    Event,
+    LogEmitted,
+    SequenceSetBack,
+    SpansMeasured,
+    StepCommitted,
+)
 from tests.support.device_engine import DeviceEngine, FakeGraphs
 from tests.support.exact_law import chi_squared, p_value, pair_law
 from tests.support.running_engine import Patched, RunningEngine, greedy
@@ -187,8 +194,7 @@ def test_attention_in_place_gives_the_same_greedy_text(
     pair = load_pair(RunConfig(device="cpu"), progress=lambda detail: None)
     modes = PoolModes(mode == PAGED, True, "as asked")
     monkeypatch.setattr(build, "modes_of", lambda runner: modes)
-    monkeypatch.setattr(pool_attention, "_varlen_attn", lambda: varlen)
-    monkeypatch.setattr(pool_attention, "_table_keyword", lambda function: "block_table")
+    monkeypatch.setattr(pool_attention, "_operator", lambda: varlen)
     texts = []
     for kind in (RunningEngine, DeviceEngine):
         running = kind(
@@ -264,3 +270,29 @@ def test_rows_are_powers_of_two_up_to_the_batch() -> None:
 
 def warnings(events: list[Event]) -> list[LogEmitted]:
     return [event for event in events if isinstance(event, LogEmitted) and event.level == "warning"]
+
+
+def test_drafts_that_do_not_fit_are_refused_with_their_bytes_and_the_run_goes_on() -> None:
+    running = DeviceEngine(TARGET, DRAFT, graphs=FakeGraphs(), gamma=2)
+    free = [5000]
+    running.device_step._warm_up.free_bytes = lambda: free[0]
+    running.run([3, 1, 4])
+    needed = DraftResults.n_bytes(1, 32, 24, has_probs=True)
+    running.engine.set_sampling(1.0, top_k=0, top_p=1.0)
+    with pytest.raises(ConfigError, match=f"take {needed} bytes, and 5000 are free"):
+        running.engine.set_gamma(32)
+    running.engine.set_sampling(0.0, top_k=0, top_p=1.0)
+    running.engine.set_gamma(32)  # greedily there are no distributions to keep
+    free[0] = 0
+    with pytest.raises(ConfigError, match="are free"):
+        running.engine.set_sampling(1.0, top_k=0, top_p=1.0)
+    assert running.engine._loop.sampling.temperature == 0.0
+
+
+def test_a_step_that_captures_is_no_measure() -> None:
+    running = DeviceEngine(TARGET, DRAFT, graphs=FakeGraphs(), gamma=2)
+    running.device_step.prepare = lambda *args, **kwargs: None  # nothing before it is needed
+    running.run([3, 1, 4, 1, 5])
+    steps = [event for event in running.events if isinstance(event, StepCommitted)]
+    assert steps[0].is_profiled
+    assert not all(step.is_profiled for step in steps)

@@ -57,7 +57,7 @@ def test_what_does_not_fit_is_refused_with_its_bytes() -> None:
     running = DeviceEngine(TARGET, DRAFT, graphs=graphs, gamma=4, batch=2)
     warm_up = running.device_step._warm_up
     needed = warm_up.n_bytes(2, 4, 300)
-    warm_up._free_bytes = lambda: needed - 1
+    warm_up.free_bytes = lambda: needed - 1
     running.device_step.prepare(4, GREEDY, positions=(1, 300))
     assert graphs.n_captures == 0
     (said,) = [event for event in running.events if isinstance(event, LogEmitted)]
