@@ -19,7 +19,7 @@ class Measured:
     why: str = ""
     draft_tensor_pct: float | None = None
     verify_tensor_pct: float | None = None
-    verify_bytes_per_s: float | None = None  # weights / time of a forward
+    verify_bytes_per_s: float | None = None  # all that a forward moves / its time
     read_bytes_per_s: float | None = None
     draft_gap_share: float | None = None
     draft_gap_share_with_graphs: float | None = None
@@ -66,7 +66,7 @@ def _draft_tensor(measured: Measured) -> Claim:
     value = measured.draft_tensor_pct
     if value is None:
         return _unmeasured(claim, measured, _counter_reason(measured))
-    why = "counted by the hardware over draft forwards one token wide, repeated"
+    why = "counted by the hardware over captured drafts, played back to back"
     return _judged(claim, f"{value:.1f} %", value < 15.0, f"{why}, on {measured.device}.")
 
 
@@ -86,9 +86,12 @@ def _verify_bandwidth(measured: Measured) -> Claim:
     claim = "verifying reads memory at close to 3.35 TB/s"
     value = measured.verify_bytes_per_s
     if value is None:
-        return _unmeasured(claim, measured, "no verification was timed")
+        return _unmeasured(claim, measured, "no verification was captured")
     share = value / H100_BYTES_PER_S
-    why = f"weights / time of a verification: {100 * share:.0f} % of 3.35 TB/s, {_on(measured)}"
+    why = (
+        "weights and cached keys and values that a captured verification reads / its time: "
+        f"{100 * share:.0f} % of 3.35 TB/s, {_on(measured)}"
+    )
     return _judged(claim, f"{value / 1e12:.2f} TB/s", share >= NEAR, why)
 
 
@@ -96,8 +99,11 @@ def _launch_overhead(measured: Measured) -> Claim:
     claim = "launching kernels takes up to 20 % of a draft's cycle"
     value = measured.draft_gap_share
     if value is None:
-        return _unmeasured(claim, measured, "no kernels of a draft were recorded")
-    why = f"the share of a draft forward in which no kernel ran, {_on(measured)}"
+        return _unmeasured(claim, measured, "no draft was timed beside a captured one")
+    why = (
+        "the share of a draft's time in which the device waits for the host, each kernel launched "
+        f"by itself, {_on(measured)}"
+    )
     return _judged(claim, f"{100 * value:.1f} %", value <= 0.2, why)
 
 
@@ -106,7 +112,7 @@ def _graphs(measured: Measured) -> Claim:
     value = measured.draft_gap_share_with_graphs
     if value is None:
         return _unmeasured(claim, measured, "no draft was captured")
-    why = f"the share of a captured draft's time in which its graph does not run, {_on(measured)}"
+    why = f"the share of a captured draft's time in which the device waits, {_on(measured)}"
     return _judged(claim, f"{100 * value:.1f} %", value <= 0.02, why)
 
 

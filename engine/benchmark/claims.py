@@ -1,8 +1,8 @@
 """Published claims about speculative decoding on an H100, each measured here as far as it can be.
 
-A phase is run alone, again and again, for long enough that the hardware's counters tell about it:
-they are of a whole stretch of time, and a step's phases last a few milliseconds. What cannot be
-measured says why.
+The engine's own captured draft and verification are played, again and again, for long enough that
+the hardware's counters tell about them: they are of a whole stretch of time, and a step's phases
+last a few milliseconds. What cannot be measured says why.
 """
 
 import time
@@ -13,158 +13,143 @@ from typing import Any
 import torch
 from msgspec.structs import replace
 
-from engine.assembly import Parts, put_together
+from engine.assembly import Parts
+from engine.benchmark.bandwidth import read_bytes_per_s
 from engine.benchmark.claim_checks import Measured, check_claims
-from engine.kv.base import ForwardRow
-from engine.kv.block_table import blocks_for
-from engine.kv.paged_cache import PagedCache
-from engine.models.base import CausalModel
-from engine.models.loading import LoadedPair, load_pair
+from engine.benchmark.loaded import load
+from engine.benchmark.rehearsal import Playable, Rehearsal
+from engine.device.graphs import GraphBackend
+from engine.models.loading import Shelf
 from engine.telemetry.cuda_timer import CudaTimer
-from engine.telemetry.emitter import Emitter
 from engine.telemetry.gpm_counters import GpmCounters
-from engine.telemetry.kernel_recorder import KernelRecorder
-from engine.telemetry.kernel_trace import SpanBounds
 from engine.telemetry.nvml_device import NoSuchDevice, cuda_uuid, find_by_cuda_uuid
-from engine.telemetry.nvml_readings import DeviceGone
-from engine.telemetry.spans import SpanRecorder
+from engine.telemetry.nvml_readings import DeviceGone, Values
+from engine.telemetry.spans import GpuTimer
 from engine.wire.benchmark import BenchmarkSettings
-from engine.wire.commands import SubmitPrompt
 from engine.wire.config import RunConfig
-from engine.wire.events import Event, KernelsRecorded, Role
 
 STRETCH_S = 2.0
 """How long a phase is repeated under the counters."""
-CONTEXT = 512
-"""Cached tokens while a phase is repeated."""
-READ_BYTES = 4 << 30
-N_TRACED = 8
+N_AT_ONCE = 20
+"""Graphs queued before the host waits: the device hardly ever does."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """One forward repeated: seconds each, and the counters meanwhile."""
+    """One graph played back to back: nanoseconds of the device each, and the counters meanwhile."""
 
-    forward_s: float
-    counters: dict[str, float | int | None]
-    missing: list[str]
+    ns: float
+    counters: Values
+    missing: list[str]  # "field: reason"
 
 
-def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict[str, Any]:
+def run(
+    settings: BenchmarkSettings, *, progress: Callable[[str], None], shelf: Shelf | None = None
+) -> dict[str, Any]:
     """Every claim with what was measured here."""
     if not torch.cuda.is_available():
         measured = Measured(device="", why="there is no CUDA device here")
     else:
-        measured = _measure(settings, progress)
+        pair, parts = load(settings.config, progress=progress, shelf=shelf)
+        device = pair.target.device
+        if device.type != "cuda":
+            measured = Measured(device="", why="the run was told to decode on the CPU")
+        else:
+            timer = CudaTimer()
+            progress("reading memory")
+            measured = measure(
+                settings.config,
+                parts,
+                progress=progress,
+                device_name=torch.cuda.get_device_name(device),
+                read_bytes_per_s=read_bytes_per_s(device, timer),
+                timer=timer,
+                count=lambda: Counters(device),
+            )
     claims = [asdict(claim) for claim in check_claims(measured)]
     return {"device": measured.device or None, "claims": claims}
 
 
-def _measure(settings: BenchmarkSettings, progress: Callable[[str], None]) -> Measured:
-    config = settings.config
-    pair = load_pair(config, progress=progress)
-    device = pair.target.device
-    if device.type != "cuda":
-        return Measured(device="", why="the run was told to decode on the CPU")
-    name = torch.cuda.get_device_name(device)
-    with torch.inference_mode():
-        progress("reading memory")
-        read_s = _read_s(device)
-        progress("the target's verification, repeated")
-        width = config.gamma_limit + 1
-        verify = _repeat(pair.target, Role.TARGET, width)
-        bytes_per_s = pair.target.weight_bytes / verify.forward_s
-        draft, gap_share, captured_share = None, None, None
-        if pair.draft is not None:
-            progress("the draft's forward, repeated")
-            draft = _repeat(pair.draft, Role.DRAFT, 1)
-            progress("the draft's kernels")
-            gap_share = _gap_share(pair.draft)
-            progress("the draft, captured")
-            captured_share = _captured_gap_share(config, pair)
+def measure(
+    config: RunConfig,
+    parts: Parts,
+    *,
+    progress: Callable[[str], None],
+    device_name: str,
+    read_bytes_per_s: float,
+    timer: GpuTimer,
+    count: "Callable[[], Counters]",
+    backend: GraphBackend | None = None,
+) -> Measured:
+    """What the claims are about, of the captured functions; ``count`` begins a stretch under the
+    hardware's counters, ``backend`` is as ``Rehearsal`` has it."""
+    rehearsal = Rehearsal(replace(config, graphs=True), parts, timer=timer, backend=backend)
+    progress("timing forwards")
+    costs = rehearsal.costs()
+    draft = verify = bytes_per_s = None
+    progress("the target's verification, repeated")
+    verification = rehearsal.verification()
+    if verification is not None:
+        verify = repeat(verification, timer, count)
+        bytes_per_s = 1e9 * verification.n_bytes / verify.ns
+    progress("the draft, repeated")
+    loop = rehearsal.draft()
+    if loop is not None:
+        draft = repeat(loop, timer, count)
+    is_captured, why_not = rehearsal.is_captured, rehearsal.why_not_captured
+    rehearsal.close()
+    missing = verify.missing if verify is not None else [f"GPU counters: {why_not}"]
     return Measured(
-        device=name,
+        device=device_name,
         draft_tensor_pct=draft.counters.get("tensor_active_pct") if draft else None,
-        verify_tensor_pct=verify.counters.get("tensor_active_pct"),
+        verify_tensor_pct=verify.counters.get("tensor_active_pct") if verify else None,
         verify_bytes_per_s=bytes_per_s,
-        read_bytes_per_s=READ_BYTES / read_s,
-        draft_gap_share=gap_share,
-        draft_gap_share_with_graphs=captured_share,
-        missing=tuple(verify.missing),
+        read_bytes_per_s=read_bytes_per_s,
+        draft_gap_share=costs.uncaptured_launch_share if is_captured else None,
+        draft_gap_share_with_graphs=costs.draft_launch_share if is_captured else None,
+        missing=tuple(missing),
     )
 
 
-def _read_s(device: torch.device) -> float:
-    """Seconds to read ``READ_BYTES`` once, by a reduction: the best of a few."""
-    values = torch.ones(READ_BYTES // 4, device=device)
-    values.sum()
-    times = []
-    for _ in range(5):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        values.sum()
-        end.record()
-        end.synchronize()
-        times.append(start.elapsed_time(end) / 1e3)
-    return min(times)
-
-
-class _Forward:
-    """One model's forward of a width, again and again on the same context."""
-
-    def __init__(self, role: Role, model: CausalModel, width: int) -> None:
-        self._model, self._width = model, width
-        self._held = max(0, min(CONTEXT, model.context_length - width))
-        n_positions = self._held + width
-        self._cache = PagedCache(
-            role,
-            model.layer_kv_shapes(),
-            n_blocks=blocks_for(n_positions, 16),
-            block_size=16,
-            dtype=model.dtype,
-            device=model.device,
-            say=_ignore,
-        )
-        self._cache.open(0, n_positions=n_positions)
-        if self._held:
-            self._cache.batch([ForwardRow(0, [0] * self._held)], device=model.device)
-
-    def __call__(self) -> None:
-        batch = self._cache.batch([ForwardRow(0, [0] * self._width)], device=self._model.device)
-        self._model.forward(batch, self._cache, n_logits=self._width)
-        self._cache.table(0).length = self._held
-
-
-def _repeat(model: CausalModel, role: Role, width: int) -> Phase:
-    forward = _Forward(role, model, width)
-    forward()
-    torch.cuda.synchronize(model.device)
-    counters = _Counters(model.device)
-    n_forwards, started = 0, time.perf_counter()
-    while time.perf_counter() - started < STRETCH_S:
-        forward()
-        torch.cuda.synchronize(model.device)
-        n_forwards += 1
-    elapsed_s = time.perf_counter() - started
+def repeat(playable: Playable, timer: GpuTimer, count: "Callable[[], Counters]") -> Phase:
+    """Play for ``STRETCH_S``, back to back but for one wait of the host in ``N_AT_ONCE``."""
+    _play_ns(playable, timer)
+    counters = count()
+    n_played, elapsed_ns, started = 0, 0, time.perf_counter()
+    while not n_played or time.perf_counter() - started < STRETCH_S:
+        elapsed_ns += _play_ns(playable, timer)
+        n_played += N_AT_ONCE
     values, missing = counters.read()
-    return Phase(elapsed_s / n_forwards, values, missing)
+    return Phase(max(1, elapsed_ns) / n_played, values, missing)
 
 
-class _Counters:
+def _play_ns(playable: Playable, timer: GpuTimer) -> int:
+    """The time of ``N_AT_ONCE``, all of which are done when it returns."""
+    with torch.inference_mode():
+        start = timer.mark()
+        for _ in range(N_AT_ONCE):
+            playable.play()
+        (ns,) = timer.read_ns([(start, timer.mark())])
+    return ns or 0
+
+
+class Counters:
     """The hardware's counters from now until they are read; none where they cannot be had."""
 
     def __init__(self, device: torch.device) -> None:
         import pynvml
 
-        self._nvml, self._gpm, self._why = pynvml, None, ""
+        nvml: Any = pynvml
+        self._nvml, self._why = nvml, ""
+        self._gpm: GpmCounters | None = None
         try:
-            pynvml.nvmlInit()
-            self._gpm = GpmCounters(pynvml, find_by_cuda_uuid(pynvml, cuda_uuid(device)))
-            self._gpm.read()  # what follows is counted from here
-        except (pynvml.NVMLError, DeviceGone, NoSuchDevice) as error:
+            nvml.nvmlInit()
+            self._gpm = GpmCounters(nvml, find_by_cuda_uuid(nvml, cuda_uuid(device)))
+        except (nvml.NVMLError, DeviceGone, NoSuchDevice) as error:
             self._why = str(error)
 
-    def read(self) -> tuple[dict[str, float | int | None], list[str]]:
+    def read(self) -> tuple[Values, list[str]]:
+        """Per cent of what is possible, and "field: reason" for each that is missing."""
         if self._gpm is None:
             return {}, [f"GPU counters: {self._why}"]
         try:
@@ -174,50 +159,3 @@ class _Counters:
         finally:
             self._gpm.close()
             self._nvml.nvmlShutdown()
-
-
-def _gap_share(model: CausalModel) -> float | None:
-    """Share of a draft forward in which no kernel ran, over several; None if none were recorded."""
-    said: list[Event] = []
-    emitter = Emitter(said.append)
-    recorder = KernelRecorder(emitter, is_cuda=True, every=1)
-    forward = _Forward(Role.DRAFT, model, 1)
-    forward()
-    spans = []
-    for step in range(N_TRACED):
-        torch.cuda.synchronize(model.device)
-        recorder.begin_step()
-        start_ns = emitter.now_ns()
-        forward()
-        torch.cuda.synchronize(model.device)
-        spans.append(SpanBounds(start_ns, emitter.now_ns()))
-        recorder.end_step(step, spans[-1:])
-    busy_ns = sum(sum(event.duration_ns) for event in said if isinstance(event, KernelsRecorded))
-    if not busy_ns:
-        return None
-    whole_ns = sum(span.end_ns - span.start_ns for span in spans)
-    return max(0.0, 1.0 - busy_ns / whole_ns)
-
-
-def _captured_gap_share(config: RunConfig, pair: LoadedPair) -> float | None:
-    """Share of a captured draft's time in which its graph does not run, as the engine's own
-    calibration finds it; None if it could not be captured."""
-    emitter = Emitter(_ignore)
-    engine = put_together(
-        replace(config, calibrate=True, graphs=True, batch=1),
-        Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens),
-        emitter=emitter,
-        spans=SpanRecorder(emitter, gpu_timer=CudaTimer()),
-        rest=_go_on,
-    )
-    engine.submit(SubmitPrompt(text="def "))
-    engine.step()
-    return None if engine.calibration is None else engine.calibration.draft_launch_share
-
-
-def _go_on(resting_point: str) -> None:
-    """Nobody pauses a benchmark."""
-
-
-def _ignore(event: Event) -> None:
-    """A cache that is thrown away is part of no session."""
