@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 import torch
 
-from engine.assembly import Parts
+from engine.benchmark import device_figures
+from engine.benchmark.loaded import load
 from engine.benchmark.our_side import OurSide, Run, SpanTotals
 from engine.benchmark.steadiness import Steadiness
 from engine.benchmark.summary import paired_ratio, spread
 from engine.benchmark.transformers_side import TransformersSide
-from engine.models.loading import LoadedPair, load_pair
+from engine.models.loading import LoadedPair, Shelf
 from engine.theory.speedup import expected_speedup
 from engine.wire.benchmark import BenchmarkSettings
 from engine.wire.config import ConfigError, RunConfig
@@ -27,10 +28,16 @@ WAYS = ("transformers_plain", "transformers_assisted", "plain", "speculative")
 OUR_WAYS = ("plain", "speculative")
 EAGER_WAYS = ("plain_eager", "speculative_eager")
 """On CUDA, besides the captured ones: every kernel launched by itself."""
+N_WARM_UP_TOKENS = 8
+"""That transformers decodes of each prompt before anything is timed."""
 
 
-def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Time all ways on every prompt, their order rotating from prompt to prompt.
+def run(
+    settings: BenchmarkSettings, *, progress: Callable[[str], None], shelf: Shelf | None = None
+) -> dict[str, Any]:
+    """Time all ways on every prompt, their order rotating from prompt to prompt. What a CUDA device
+    is measured for besides (``engine.benchmark.device_figures``) comes last, as nothing of it is to
+    warm up or to disturb what is timed.
 
     Raises:
         ConfigError: something cannot be loaded, or the settings do not allow a comparison.
@@ -44,8 +51,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         raise ConfigError("The benchmark needs something to compare: give a draft and a gamma.")
     if config.stop_strings or config.batch != 1:
         raise ConfigError("The benchmark decodes one prompt at a time to its end: no stop, batch 1")
-    pair = load_pair(config, progress=progress)
-    parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
+    pair, parts = load(config, progress=progress, shelf=shelf)
     ours = {way: OurSide(settings, parts) for way, settings in our_ways(config, pair.target.device)}
     progress("loading the models again, as transformers runs them")
     theirs = _transformers_side(config, pair)
@@ -57,13 +63,21 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
     def decode(way: str, prompt: str, *, is_counted: bool = True) -> Run:
         if way in ours:
             return ours[way].run(prompt, is_counted=is_counted)
+        return generate(way, prompt)
+
+    def generate(way: str, prompt: str, **options: int) -> Run:
         torch.set_num_threads(n_threads)  # the engine may have chosen another number for a model
-        return getattr(theirs, way.removeprefix("transformers_"))(prompt_ids[prompt])
+        return getattr(theirs, way.removeprefix("transformers_"))(prompt_ids[prompt], **options)
 
     ways = [way for way in WAYS if way != "transformers_assisted" or theirs.can_assist]
     ways += [way for way in EAGER_WAYS if way in ours]
     progress("warming up")
     for way in ways:
+        for prompt in sorted(prompt_ids, key=lambda prompt: len(prompt_ids[prompt])):
+            if way in ours:
+                ours[way].warm_up(prompt)
+            else:
+                generate(way, prompt, max_new_tokens=N_WARM_UP_TOKENS)
         decode(way, settings.prompts[0], is_counted=False)
     runs: dict[str, list[Run]] = {way: [] for way in ways}
     asked: list[str] = []
@@ -86,6 +100,11 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         **_speeds(runs),
         **_forward_costs(ours["plain"].totals, ours["speculative"].totals, config),
         **differences,
+        "plain_bytes_per_s": ours["plain"].totals.bytes_per_s,
+        "syncs_per_step": _syncs(ours["plain"].totals, ours["speculative"].totals),
+        "device_figures": device_figures.measure(config, parts, progress=progress),
+        "target": pair.target.name,
+        "draft": pair.draft.name if pair.draft is not None else config.draft,
         "steadiness": steadiness.summary(),
         "settings": msgspec.to_builtins(config) | {"n_threads": n_threads},
         "n_prompts": len(settings.prompts),
@@ -137,12 +156,24 @@ def _speeds(runs: dict[str, list[Run]]) -> dict[str, Any]:
     details["plain_vs_transformers_plain"] = paired_ratio(
         speeds["plain"], speeds["transformers_plain"]
     )
+    decoding = {
+        way: [len(run.token_ids) / (run.elapsed_s - (run.prefill_s or 0.0)) for run in runs[way]]
+        for way in OUR_WAYS
+    }
     return {
         "ratios": {name: ratio["median"] for name, ratio in details.items()},
         "ratio_spreads": details,
         "tokens_per_second": {way: spread(values) for way, values in speeds.items()},
         "measured_speedup": details["speculative_vs_plain"]["median"],
+        # Without the prefill, of which the formula knows nothing.
+        "decoding_speedup": paired_ratio(decoding["speculative"], decoding["plain"])["median"],
     }
+
+
+def _syncs(*totals: SpanTotals) -> dict[str, float] | None:
+    """How often a step waits for the device's numbers: on average and at most; None on a CPU."""
+    counts = [n for each in totals for n in each.n_syncs]
+    return {"mean": statistics.mean(counts), "most": max(counts)} if counts else None
 
 
 def _forward_costs(plain: SpanTotals, speculative: SpanTotals, config: RunConfig) -> dict[str, Any]:

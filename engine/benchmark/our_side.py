@@ -9,26 +9,40 @@ from engine.telemetry.emitter import Emitter
 from engine.telemetry.spans import SpanRecorder
 from engine.wire.commands import SubmitPrompt
 from engine.wire.config import RunConfig
-from engine.wire.events import DraftVerified, Event, Fate, SpansMeasured, StepCommitted
+from engine.wire.events import (
+    DraftVerified,
+    Event,
+    Fate,
+    PrefillCompleted,
+    SpansMeasured,
+    StepCommitted,
+)
+
+N_WARM_UP_STEPS = 2
 
 
 @dataclass(frozen=True)
 class Run:
     """One prompt decoded: its output, and the wall time from prompt ids to the last token, prefill
-    included."""
+    included; ``prefill_s`` of it is that of the prompt, where it was told apart."""
 
     token_ids: list[int]
     elapsed_s: float
+    prefill_s: float | None = None
 
 
 @dataclass
 class SpanTotals:
-    """Span times of all runs, ns; ``verify_ns`` by number of tokens verified at once."""
+    """Span times of all runs, ns; ``verify_ns`` by number of tokens verified at once. Steps whose
+    time is no measure are counted and not timed."""
 
     step_ns: int = 0
     forward_ns: int = 0
     draft_forward_ns: list[int] = field(default_factory=list)
     verify_ns: dict[int, list[int]] = field(default_factory=dict)
+    verify_bytes: int = 0  # moved by the target's forwards, counted from shapes
+    all_verify_ns: int = 0
+    n_syncs: list[int] = field(default_factory=list)  # of each step; none on a CPU
     n_accepted: int = 0
     n_tested: int = 0
     n_drafted: int = 0
@@ -38,6 +52,7 @@ class SpanTotals:
     def add(self, events: list[Event]) -> None:
         """Fold the events of one run of one sequence at a time."""
         widths: dict[int, int] = {}
+        profiled: set[int] = set()
         for event in events:
             match event:
                 case DraftVerified():
@@ -51,14 +66,19 @@ class SpanTotals:
                 case StepCommitted():
                     self.n_steps += 1
                     self.n_committed += len(event.token_ids)
-                    self.step_ns += event.step_ns
-                case SpansMeasured():
+                    if event.is_profiled:
+                        profiled.add(event.step)
+                    else:
+                        self.step_ns += event.step_ns
+                case SpansMeasured() if event.step not in profiled:
                     self._add_spans(event, widths.get(event.step, 0))
 
     def _add_spans(self, event: SpansMeasured, width: int) -> None:
+        if event.n_syncs is not None:
+            self.n_syncs.append(event.n_syncs)
         n_forwards = event.n_forwards or (1,) * len(event.names)
-        for name, host_ns, gpu_ns, n in zip(
-            event.names, event.host_ns, event.gpu_ns, n_forwards, strict=True
+        for name, host_ns, gpu_ns, n_bytes, n in zip(
+            event.names, event.host_ns, event.gpu_ns, event.n_bytes, n_forwards, strict=True
         ):
             ns = host_ns if gpu_ns is None else gpu_ns  # on CUDA the host's is the launch alone
             if name == "draft_forward":
@@ -66,6 +86,8 @@ class SpanTotals:
                 self.forward_ns += ns
             elif name == "verify":
                 self.forward_ns += ns
+                self.all_verify_ns += ns
+                self.verify_bytes += n_bytes or 0
                 if width:
                     self.verify_ns.setdefault(width, []).append(ns)
 
@@ -77,6 +99,16 @@ class SpanTotals:
     @property
     def acceptance_rate(self) -> float | None:
         return self.n_accepted / self.n_tested if self.n_tested else None
+
+    @property
+    def bytes_per_s(self) -> dict[str, float] | None:
+        """What the target's forwards move, over the time of the whole steps and over their own."""
+        if not self.step_ns or not self.all_verify_ns:
+            return None
+        return {
+            "steps": 1e9 * self.verify_bytes / self.step_ns,
+            "forwards": 1e9 * self.verify_bytes / self.all_verify_ns,
+        }
 
 
 class OurSide:
@@ -90,6 +122,17 @@ class OurSide:
         self._engine = put_together(config, parts, emitter=emitter, spans=spans, rest=_go_on)
         self.totals = SpanTotals()
 
+    def warm_up(self, prompt: str) -> None:
+        """The first steps of ``prompt``, before which all is captured that decoding it needs: to be
+        called for every prompt, the shortest first, as an engine looks at those it has not seen the
+        like of."""
+        sequence_id = self._engine.submit(SubmitPrompt(text=prompt))
+        for _ in range(N_WARM_UP_STEPS):
+            if self._engine.has_work:
+                self._engine.step()
+        if self._engine.has_work:
+            self._engine.stop(sequence_id)
+
     def run(self, prompt: str, *, is_counted: bool = True) -> Run:
         """Decode ``prompt``; ``is_counted`` False for a warm-up."""
         self._events.clear()
@@ -99,12 +142,15 @@ class OurSide:
             self._engine.step()
         elapsed_s = time.perf_counter() - start
         token_ids: list[int] = []
+        prefill_ns = 0
         for event in self._events:
             if isinstance(event, StepCommitted):
                 token_ids += event.token_ids
+            elif isinstance(event, PrefillCompleted):
+                prefill_ns += event.host_ns
         if is_counted:
             self.totals.add(self._events)
-        return Run(token_ids, elapsed_s)
+        return Run(token_ids, elapsed_s, prefill_ns / 1e9)
 
 
 def _go_on(resting_point: str) -> None:

@@ -57,11 +57,13 @@ class TransformersSide:
     def can_assist(self) -> bool:
         return bool(self._assisted_options)
 
-    def plain(self, prompt_ids: list[int]) -> Run:
-        return self._generate(prompt_ids, {})
+    def plain(self, prompt_ids: list[int], *, max_new_tokens: int | None = None) -> Run:
+        """``max_new_tokens``: other than was said at first."""
+        return self._generate(prompt_ids, {}, max_new_tokens)
 
-    def assisted(self, prompt_ids: list[int]) -> Run:
-        return self._generate(prompt_ids, self._assisted_options)
+    def assisted(self, prompt_ids: list[int], *, max_new_tokens: int | None = None) -> Run:
+        """See ``plain``."""
+        return self._generate(prompt_ids, self._assisted_options, max_new_tokens)
 
     def margin(self, token_ids: list[int]) -> float:
         """Difference of the two highest logits after ``token_ids``: near 0 is a tie."""
@@ -70,14 +72,17 @@ class TransformersSide:
         first, second = logits.float().topk(2).values.tolist()
         return float(first - second)
 
-    def _generate(self, prompt_ids: list[int], options: dict[str, Any]) -> Run:
+    def _generate(
+        self, prompt_ids: list[int], options: dict[str, Any], max_new_tokens: int | None
+    ) -> Run:
         ids = torch.tensor([prompt_ids], device=self._device)
+        options = {**self._common, **options}
+        if max_new_tokens is not None:
+            options["max_new_tokens"] = max_new_tokens
         with warnings.catch_warnings(), torch.inference_mode():
             warnings.simplefilter("ignore")  # generate's advice on settings is not ours to pass on
             start = time.perf_counter()
-            output = self.target.generate(
-                ids, attention_mask=torch.ones_like(ids), **self._common, **options
-            )
+            output = self.target.generate(ids, attention_mask=torch.ones_like(ids), **options)
             token_ids = output[0, len(prompt_ids) :].tolist()
             elapsed_s = time.perf_counter() - start
         return Run(token_ids, elapsed_s)

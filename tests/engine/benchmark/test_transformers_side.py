@@ -29,6 +29,8 @@ def test_assisted_gives_the_plain_tokens(draft: str | None, n_lookup: int) -> No
     assert len(plain.token_ids) == 12
     assert assisted.token_ids == plain.token_ids
     assert plain.elapsed_s > 0
+    for run in (side.plain, side.assisted):
+        assert run(PROMPT_IDS, max_new_tokens=3).token_ids == plain.token_ids[:3]
 
 
 def test_the_margin_is_that_of_the_two_highest_logits() -> None:
