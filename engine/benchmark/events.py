@@ -1,76 +1,96 @@
-"""What encoding and writing every event costs: the same prompts with events written to a file and
-with events dropped once said, in turn."""
+"""What an engine's account of itself costs: the same prompts with and without it, in turn.
+
+Two pairs are compared. ``events``: every event encoded and written, against every event dropped.
+``everything``: events, spans with their ranges and times on the device's clock, and samples, as the
+worker has them, against nothing of these.
+"""
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
 
-from engine.assembly import Parts, put_together
+from engine.assembly import put_together
+from engine.benchmark.loaded import load
+from engine.benchmark.reporting import Reporting
 from engine.benchmark.summary import paired_ratio
-from engine.models.loading import load_pair
-from engine.telemetry.emitter import Emitter
-from engine.telemetry.spans import SpanRecorder
+from engine.models.loading import Shelf
 from engine.wire.benchmark import BenchmarkSettings
-from engine.wire.codec import encode
 from engine.wire.commands import SubmitPrompt
-from engine.wire.events import Event
+
+PAIRS = ("events", "everything")
+
+SETTLE_S = 0.3
+"""Before each run of the second pair, so that the samplers have begun; alike with and without."""
+
+Way = Callable[[], AbstractContextManager[None]]
 
 
-class SwitchedSink:
-    """Encodes and writes each event in the decoding thread itself, or drops it. The worker leaves
-    both to another thread, so this is the most it can cost."""
-
-    def __init__(self, file: Any) -> None:
-        self.is_on = False
-        self.n_bytes = 0
-        self.n_events = 0
-        self._file = file
-
-    def __call__(self, event: Event) -> None:
-        if self.is_on:
-            line = encode(event) + b"\n"
-            self._file.write(line)
-            self.n_bytes += len(line)
-            self.n_events += 1
-
-
-def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict[str, Any]:
+def run(
+    settings: BenchmarkSettings,
+    *,
+    progress: Callable[[str], None],
+    shelf: Shelf | None = None,
+    pairs: Sequence[str] = PAIRS,
+) -> dict[str, Any]:
     """Per prompt and round: on and off, the order alternating."""
     config = msgspec.structs.replace(settings.config, calibrate=False)
-    pair = load_pair(config, progress=progress)
-    parts = Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
+    _, parts = load(config, progress=progress, shelf=shelf)
     with tempfile.TemporaryFile() as file:
-        sink = SwitchedSink(file)
-        emitter = Emitter(sink)
+        reporting = Reporting(file)
         engine = put_together(
-            config, parts, emitter=emitter, spans=SpanRecorder(emitter), rest=lambda _: None
+            config, parts, emitter=reporting.emitter, spans=reporting.spans, rest=lambda _: None
         )
 
-        def seconds(prompt: str, *, is_on: bool) -> float:
-            sink.is_on = is_on
-            start = time.perf_counter()
-            engine.submit(SubmitPrompt(text=prompt, seed=config.seed))
-            while engine.has_work:
-                engine.step()
-            return time.perf_counter() - start
+        def everything() -> AbstractContextManager[None]:
+            return reporting.everything(gpu_uuid=engine.gpu_uuid, has_samplers=config.telemetry)
 
-        seconds(settings.prompts[0], is_on=True)
-        times: dict[bool, list[float]] = {True: [], False: []}
+        ways: dict[str, tuple[Way, Way, float]] = {
+            "events": (reporting.written, reporting.dropped, 0.0),
+            "everything": (everything, reporting.silent, SETTLE_S),
+        }
+
+        def seconds(prompt: str, way: Way, settle_s: float) -> float:
+            with way():
+                time.sleep(settle_s)
+                start = time.perf_counter()
+                engine.submit(SubmitPrompt(text=prompt, seed=config.seed))
+                while engine.has_work:
+                    engine.step()
+                return time.perf_counter() - start
+
+        def n_tokens(prompt: str) -> int:
+            return len(parts.tokenizer.encode(prompt, chat=config.chat))
+
+        progress("warming up")
+        # The shortest first: what a longer one needs besides is then captured with it.
+        for prompt in sorted(settings.prompts, key=n_tokens):
+            seconds(prompt, reporting.written, 0.0)
+        reporting.events.n_events = reporting.events.n_bytes = 0
+        times: dict[str, dict[bool, list[float]]] = {pair: {True: [], False: []} for pair in pairs}
         for round_index in range(settings.n_rounds):
             progress(f"round {round_index + 1} of {settings.n_rounds}")
             for index, prompt in enumerate(settings.prompts):
                 first = (index + round_index) % 2 == 0
-                for is_on in (first, not first):
-                    times[is_on].append(seconds(prompt, is_on=is_on))
-    ratio = paired_ratio(times[True], times[False])
-    return {
-        "events_on_vs_off": ratio,
-        "total_on_vs_off": sum(times[True]) / sum(times[False]),
-        "cost_share": ratio["median"] - 1.0,
-        "n_events": sink.n_events,
-        "bytes_per_event": sink.n_bytes / max(1, sink.n_events),
+                for pair in pairs:
+                    on, off, settle_s = ways[pair]
+                    for is_on in (first, not first):
+                        way = on if is_on else off
+                        times[pair][is_on].append(seconds(prompt, way, settle_s))
+        events = reporting.events
+    result: dict[str, Any] = {
+        "n_events": events.n_events,
+        "bytes_per_event": events.n_bytes / max(1, events.n_events),
         "settings": msgspec.to_builtins(config),
+        "device": str(parts.target.device),
     }
+    for pair, measured in times.items():
+        ratio = paired_ratio(measured[True], measured[False])
+        result[f"{pair}_on_vs_off"] = ratio
+        result["cost_share" if pair == "events" else f"{pair}_cost_share"] = ratio["median"] - 1.0
+        if pair == "events":
+            result["total_on_vs_off"] = sum(measured[True]) / sum(measured[False])
+    return result
