@@ -16,6 +16,9 @@ WAY_NAMES = {
 }
 
 
+_FIGURES = ("captured", "eager")
+
+
 def print_report(suite: str, result: dict[str, Any], console: Console) -> None:
     """Print the result of ``specscope bench --suite SUITE``."""
     reports: dict[str, Callable[[dict[str, Any], Console], None]] = {
@@ -23,6 +26,7 @@ def print_report(suite: str, result: dict[str, Any], console: Console) -> None:
         "cache": _cache,
         "events": _events,
         "claims": _claims,
+        "goals": _goals,
         "sessions": _sessions,
         "ui": _ui,
     }
@@ -62,6 +66,7 @@ def _decoding(result: dict[str, Any], console: Console) -> None:
         ),
         ("greedy tokens", _equality(result), f"{result['n_compared']} outputs of each way"),
     ]
+    rows += _device_rows(result)
     steadiness = result["steadiness"]
     if steadiness is not None:
         rows.append(
@@ -87,6 +92,57 @@ def _decoding(result: dict[str, Any], console: Console) -> None:
             f"token {each['position']}, top-2 margin {each['top2_margin']:.2g}"
             f"{' (a tie)' if each['is_tie'] else ''}"
         )
+
+
+def _device_rows(result: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Of a CUDA device: what its memory gives, and the forwards captured beside those that are not;
+    nothing elsewhere."""
+    figures, reading = result["device_figures"], result["plain_bytes_per_s"]
+    if figures is None:
+        return []
+    copy = figures["copy_bytes_per_s"]
+    rows = [
+        (
+            "a copy within its memory",
+            f"{copy / 1e12:.2f} TB/s",
+            f"bytes read and bytes written together, {figures['name']}",
+        )
+    ]
+    if reading is not None:
+        share = f"weights, keys and values: {_percent(reading['steps'] / copy)} of a copy"
+        rows.append(("plain steps read", f"{reading['steps'] / 1e12:.2f} TB/s", share))
+    for name, ways in (
+        ("draft forward", [figures[way] and figures[way]["draft_forward_ns"] for way in _FIGURES]),
+        *(
+            (
+                f"target forward, width {width}",
+                [figures[way] and figures[way]["target_forward_ns"][width] for way in _FIGURES],
+            )
+            for width in ("1", str(figures["gamma"] + 1))
+        ),
+    ):
+        captured, eager = ("-" if ns is None else f"{ns / 1e6:.2f} ms" for ns in ways)
+        rows.append((name, captured, f"captured; {eager} launched kernel by kernel"))
+    if figures["captured"] is None:
+        rows.append(("graphs", "none", figures["why_not_captured"]))
+    else:
+        uncaptured = _percent(figures["uncaptured_launch_share"])
+        rows.append(
+            (
+                "launching",
+                _percent(figures["draft_launch_share"]),
+                f"of a captured draft's time; {uncaptured} launched kernel by kernel",
+            )
+        )
+    if figures["flash_attention"] is not None:
+        rows.append(
+            (
+                "FlashAttention",
+                figures["flash_attention"],
+                "in place of torch's own, for transformers in this process as well",
+            )
+        )
+    return rows
 
 
 def _equality(result: dict[str, Any]) -> str:
@@ -122,15 +178,21 @@ def _cache(result: dict[str, Any], console: Console) -> None:
 
 
 def _events(result: dict[str, Any], console: Console) -> None:
-    ratio = result["events_on_vs_off"]
     facts = _facts_table()
-    facts.add_row(
-        "time with events / without",
-        f"{ratio['median']:.4f}",
-        f"quartiles {ratio['lower_quartile']:.4f} .. {ratio['upper_quartile']:.4f}, "
-        f"{ratio['n']} pairs",
-    )
-    facts.add_row("total with / without", f"{result['total_on_vs_off']:.4f}", "")
+    for key, name in (
+        ("events_on_vs_off", "time with events / without"),
+        ("everything_on_vs_off", "with events, spans and samples / with none"),
+    ):
+        ratio = result.get(key)
+        if ratio is not None:
+            facts.add_row(
+                name,
+                f"{ratio['median']:.4f}",
+                f"quartiles {ratio['lower_quartile']:.4f} .. {ratio['upper_quartile']:.4f}, "
+                f"{ratio['n']} pairs",
+            )
+    if "total_on_vs_off" in result:
+        facts.add_row("total with events / without", f"{result['total_on_vs_off']:.4f}", "")
     facts.add_row(
         "events written", str(result["n_events"]), f"{result['bytes_per_event']:.0f} bytes each"
     )
@@ -193,6 +255,19 @@ def _claims(result: dict[str, Any], console: Console) -> None:
         table.add_column(column)
     for claim in result["claims"]:
         table.add_row(claim["claim"], claim["measured"] or "-", claim["verdict"], claim["why"])
+    console.print(table)
+
+
+def _goals(result: dict[str, Any], console: Console) -> None:
+    _decoding(result["decoding"], console)
+    _events(result["events"], console)
+    _claims(result["claims"], console)
+    table = Table(title="What a GPU is to show", title_justify="left")
+    for column in ("goal", "measured here", "limit", "verdict", "why"):
+        table.add_column(column)
+    for row in result["verdicts"]:
+        measured = row["measured"] or "-"
+        table.add_row(row["what"], measured, row["limit"], row["verdict"], row["why"])
     console.print(table)
 
 

@@ -23,13 +23,14 @@ def progress(detail: str) -> None:
 def main() -> int:
     settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=BenchmarkSettings)
     progress("importing torch and transformers")
-    from engine.benchmark import cache, claims, decoding, events  # they take seconds to import
+    from engine.benchmark import cache, claims, decoding, events, goals  # they take seconds
 
     suites = {
         "decoding": decoding.run,
         "cache": cache.run,
         "events": events.run,
         "claims": claims.run,
+        "goals": goals.run,
     }
     try:
         result = suites[settings.suite](settings, progress=progress)

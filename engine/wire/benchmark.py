@@ -10,7 +10,7 @@ import msgspec
 from engine.wire.config import RunConfig
 from engine.wire.program import engine_command, engine_environment
 
-SUITES = ("decoding", "cache", "events", "claims")
+SUITES = ("decoding", "cache", "events", "claims", "goals")
 PROGRAM = "engine.benchmark"
 EXIT_BAD_INPUT = 2
 

@@ -30,10 +30,11 @@ _SMALL = 50
     default="decoding",
     show_default=True,
     help="decoding: ours against transformers, plain and speculative. cache: paged against "
-    "contiguous. events: the cost of writing every event. claims: published claims about an "
-    "H100, as far as they can be measured here. sessions: recording, opening and "
-    "exporting, a session of a million draft tokens among them. ui: the window, offscreen: start, "
-    "frames, a flood of steps, and what it costs beside a run.",
+    "contiguous. events: the cost of writing every event, and of all that a run tells of itself. "
+    "claims: published claims about an H100, as far as they can be measured here. goals: decoding, "
+    "events and claims in one, and what a GPU is to show by them, judged. sessions: recording, "
+    "opening and exporting, a session of a million draft tokens among them. ui: the window, "
+    "offscreen: start, frames, a flood of steps, and what it costs beside a run.",
 )
 @click.option(
     "--prompts",

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from specscope.bench_report import print_report
-from tests.specscope.bench_results import RESULTS
+from tests.specscope.bench_results import GPU_DECODING, RESULTS
 
 
 def printed(suite: str, result: dict) -> str:
@@ -20,8 +20,9 @@ def printed(suite: str, result: dict) -> str:
     [
         ("decoding", ["1.60 x as fast", "speed-up measured", "equal but for ties", "(a tie)"]),
         ("cache", ["Rolling back 4 positions", "87.5 %", "8.00 MiB"]),
-        ("events", ["1.0050", "417 bytes each"]),
+        ("events", ["1.0050", "1.0120", "417 bytes each"]),
         ("claims", ["Claims, on no GPU", "drafting is fast", "not measured", "no CUDA device"]),
+        ("goals", ["2.60 TB/s", "What a GPU is to show", "7.2 %", "at most 5.0 %", "missed"]),
         ("sessions", ["20,000 draft tokens", "at most 2.0 %", "90,000 1/s", "MISSED", "0.256 s"]),
     ],
 )
@@ -50,3 +51,30 @@ def test_a_machine_that_did_not_keep_its_speed_is_told() -> None:
     assert "did not keep its speed" not in printed("decoding", steady)
     unknown = {**decoding, "steadiness": None}
     assert "the machine's speed" not in printed("decoding", unknown)
+
+
+def test_a_device_is_told_captured_beside_kernel_by_kernel() -> None:
+    text = " ".join(printed("decoding", GPU_DECODING).split())
+    for words in (
+        "a copy within its memory 2.60 TB/s",
+        "plain steps read 2.10 TB/s weights, keys and values: 80.8 % of a copy",
+        "draft forward 0.89 ms captured; 3.00 ms launched kernel by kernel",
+        "target forward, width 6 6.97 ms captured; 14.30 ms",
+        "launching 2.1 % of a captured draft's time; 61.0 %",
+    ):
+        assert words in text, words
+    assert "FlashAttention" not in text
+    assert "a copy within its memory" not in printed("decoding", RESULTS["decoding"])
+
+
+def test_a_device_without_graphs_says_why_and_other_kernels_are_named() -> None:
+    figures = {
+        **GPU_DECODING["device_figures"],
+        "captured": None,
+        "why_not_captured": "CUDA graphs are not used: no memory.",
+        "flash_attention": "FA3",
+    }
+    text = " ".join(printed("decoding", {**GPU_DECODING, "device_figures": figures}).split())
+    assert "draft forward - captured; 3.00 ms launched kernel by kernel" in text
+    assert "graphs none CUDA graphs are not used: no memory." in text
+    assert "FlashAttention FA3 in place of torch's own" in text
