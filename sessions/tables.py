@@ -173,7 +173,7 @@ TABLE_COLUMNS: dict[str, dict[str, Kind]] = {
         "n_committed": COUNT,
         "extra_origin": CODE,  # missing where the step was cut before its extra token
         "step_ns": INT,
-        "is_profiled": COUNT,  # 1: kernels were recorded or a graph captured: its time is no measure
+        "is_profiled": COUNT,  # 1: its kernels were recorded, or it captured a graph: no measure
     },
     "output_tokens": {
         **_STEP,

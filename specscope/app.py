@@ -13,6 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from specscope.wiring import LocalWorkshop
+from ui.full_sweep import FullSweep, sweep_rarely
 from ui.icons import application_icon
 from ui.look import CHOICES, Look
 from ui.main_window import MainWindow
@@ -24,6 +25,7 @@ def make_application(arguments: Sequence[str] = ("specscope",)) -> QApplication:
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing
+    sweep_rarely()
     QCoreApplication.setApplicationName("specscope")
     QGuiApplication.setDesktopFileName("specscope")
     application = QApplication(list(arguments))
@@ -42,6 +44,7 @@ def make_window(
     look.apply()
     window = MainWindow(workshop or LocalWorkshop(), preferences, look)
     window.show_start()
+    FullSweep(window.clock, window.controller, parent=window)
     return window
 
 

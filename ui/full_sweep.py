@@ -1,0 +1,45 @@
+"""When Python's collector looks at every object there is: a window has so many that the picture
+stops for a tenth of a second."""
+
+import gc
+
+from PySide6.QtCore import QObject
+
+from sessions.playhead import Mode
+from ui.frame_clock import FrameClock
+from ui.session_controller import SessionController
+
+REST_S = 2.0
+
+
+def sweep_rarely() -> None:
+    """From now on what is young is looked at as before, and everything only when ``FullSweep``
+    says so, or after many minutes of drawing."""
+    gc.set_threshold(*gc.get_threshold()[:2], 1000)
+
+
+class FullSweep(QObject):
+    """Looks for what closed sessions leave in cycles, at a moment when nothing moves. Lives as
+    long as its parent."""
+
+    def __init__(
+        self, clock: FrameClock, controller: SessionController, *, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._clock, self._controller = clock, controller
+        self._n_open = 0
+        controller.sessions_changed.connect(self._count)
+
+    def _count(self) -> None:
+        n_open = len(self._controller.sessions)
+        if n_open < self._n_open:
+            self._clock.after(REST_S, self._sweep)
+        self._n_open = n_open
+
+    def _sweep(self) -> None:
+        shown = self._controller.shown
+        is_playing = shown is not None and shown.playhead.mode is Mode.PLAYING
+        if is_playing or self._controller.is_running:
+            self._clock.after(REST_S, self._sweep)
+        else:
+            gc.collect()
