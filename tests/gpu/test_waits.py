@@ -91,7 +91,7 @@ def test_a_captured_draft_is_one_span_and_an_eager_one_a_span_a_forward(pair: Lo
 
 
 def test_launches_are_what_graphs_save(pair: LoadedPair) -> None:
-    (measured,) = of_kind(decode(pair, PROMPTS[:1], calibrate=True), CalibrationMeasured)
+    measured = of_kind(decode(pair, PROMPTS[:1], calibrate=True), CalibrationMeasured)[0]
     assert measured.draft_launch_share is not None
     assert measured.uncaptured_launch_share is not None
     assert measured.draft_launch_share < measured.uncaptured_launch_share

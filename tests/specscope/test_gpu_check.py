@@ -4,7 +4,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-import tomllib
 import zipfile
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -12,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / ".ci" / "gpu"
@@ -22,12 +22,17 @@ BLOCKER = """
 import sys
 from importlib.machinery import PathFinder
 
+def is_hidden(name):
+    return name.partition(".")[0].replace("-", "_") in {names!r}
+
 class Blinkered(PathFinder):
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        if name.partition(".")[0] in {names!r}:
-            return None
-        return super().find_spec(name, path, target)
+        return None if is_hidden(name) else super().find_spec(name, path, target)
+
+    @classmethod
+    def find_distributions(cls, context):
+        return () if is_hidden(context.name or "") else super().find_distributions(context)
 
 sys.meta_path[sys.meta_path.index(PathFinder)] = Blinkered
 """
@@ -85,41 +90,52 @@ def test_what_is_missing_is_said_with_the_way_to_fetch_it(tmp_path: Path) -> Non
     done = start([sys.executable, str(SCRIPT)], {**environment, "SPECSCOPE_WHEELS": ""})
     assert (done.returncode, done.stderr) == (2, "")
     (sentence,) = done.stdout.splitlines()
-    assert sentence.startswith("This Python has no msgspec, sqlite-utils and ")
+    assert sentence.startswith("This Python lacks msgspec<1,>=0.19, sqlite-utils<5,>=3.37 and ")
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    assert "`python3 -m pip download --no-deps --only-binary=:all: " in sentence
+    assert "`python3 -m pip download --only-binary=:all: --implementation cp " in sentence
     assert f" --python-version {version} --platform manylinux" in sentence
-    assert "--dest .ci/wheels msgspec sqlite-utils`" in sentence
+    assert " --dest .ci/wheels 'msgspec<1,>=0.19' 'sqlite-utils<5,>=3.37'`" in sentence
 
 
 def test_what_is_missing_is_unpacked_beside_the_machines_own(
     tmp_path: Path, packages: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With what it needs in turn."""
     pytest.importorskip("pip")
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    _write_wheel(wheels / "specscope_probe-1.0-py3-none-any.whl")
-    monkeypatch.setenv("SPECSCOPE_WHEELS", str(wheels))
-    monkeypatch.setattr(packages, "NEEDED", {"specscope_probe": "specscope-probe"})
+    write_wheel(tmp_path, "specscope_probe", needs=("specscope-inner>=2", 'absent; extra == "x"'))
+    write_wheel(tmp_path, "specscope_inner")
+    monkeypatch.setenv("SPECSCOPE_WHEELS", str(tmp_path))
+    monkeypatch.setattr(packages, "needed", lambda: [Requirement("specscope-probe>=1")])
     environment = packages.environment_with(tmp_path / "packages")
-    done = start([sys.executable, "-c", "import specscope_probe"], environment)
+    done = start([sys.executable, "-c", "import specscope_probe, specscope_inner"], environment)
     assert done.returncode == 0, done.stderr
     assert importlib.util.find_spec("specscope_probe") is None, "not in this environment"
 
 
-def test_a_folder_without_the_wheel_is_no_help(
-    tmp_path: Path, packages: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [("specscope-other", "has no wheel for that"), ("specscope-probe>=3", "did not help")],
+)
+def test_a_folder_without_the_right_wheel_is_no_help(
+    tmp_path: Path, packages: Any, monkeypatch: pytest.MonkeyPatch, wanted: str, words: str
 ) -> None:
+    pytest.importorskip("pip")
+    write_wheel(tmp_path, "specscope_probe")
     monkeypatch.setenv("SPECSCOPE_WHEELS", str(tmp_path))
-    monkeypatch.setattr(packages, "NEEDED", {"specscope_probe": "specscope-probe"})
-    with pytest.raises(packages.PackagesMissing, match="has no wheel for them"):
+    monkeypatch.setattr(packages, "needed", lambda: [Requirement(wanted)])
+    with pytest.raises(packages.PackagesMissing, match=words):
         packages.environment_with(tmp_path / "packages")
 
 
-def test_every_dependency_is_asked_for_but_the_windows(packages: Any) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = {line.partition(">")[0] for line in project["dependencies"]}
-    assert names == {*names & {*packages.NEEDED.values()}, *packages.NOT_NEEDED}
+def test_an_old_release_is_a_missing_one(packages: Any, tmp_path: Path) -> None:
+    assert packages._is_there(Requirement("pytest>=8.2"), tmp_path)
+    assert not packages._is_there(Requirement("pytest>=8000"), tmp_path)
+
+
+def test_the_windows_packages_are_not_asked_for(packages: Any) -> None:
+    names = {each.name.lower() for each in packages.needed()}
+    assert {"msgspec", "nvtx", "torch", "transformers", "pytest"} <= names
+    assert names.isdisjoint({"pyside6-essentials", "pyqtgraph", "pytest-qt", "hypothesis", "scipy"})
 
 
 def test_its_tests_need_no_plugin_and_no_window(tmp_path: Path, script: Any, packages: Any) -> None:
@@ -147,12 +163,14 @@ def test_the_command_line_needs_no_window(tmp_path: Path, arguments: tuple[str, 
     assert "specscope" in done.stdout
 
 
-def _write_wheel(path: Path) -> None:
-    about = "specscope_probe-1.0.dist-info"
-    with zipfile.ZipFile(path, "w") as wheel:
-        wheel.writestr("specscope_probe.py", "")
-        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: specscope-probe\n"
-                                            "Version: 1.0\n")  # fmt: skip
-        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n"
-                                         "Tag: py3-none-any\n")  # fmt: skip
+def write_wheel(folder: Path, name: str, *, needs: tuple[str, ...] = ()) -> None:
+    """Release 2.0 of a module with nothing in it."""
+    about = f"{name}-2.0.dist-info"
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 2.0"]
+    lines += [f"Requires-Dist: {each}" for each in needs]
+    kind = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    with zipfile.ZipFile(folder / f"{name}-2.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", "")
+        wheel.writestr(f"{about}/METADATA", "\n".join([*lines, ""]))
+        wheel.writestr(f"{about}/WHEEL", kind)
         wheel.writestr(f"{about}/RECORD", "")
