@@ -131,6 +131,22 @@ def test_the_window_has_one_timer_and_prints_nothing() -> None:
     assert prints == set()
 
 
+def test_what_qt_calls_to_paint_is_guarded() -> None:
+    """An error that reaches Qt from there ends the window."""
+    found, bare = 0, []
+    for source in (path for path in sources() if path.parts[0] == "ui"):
+        for node in ast.walk(ast.parse((ROOT / source).read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            takes_painter = "painter" in [each.arg for each in node.args.args]
+            if node.name == "paintEvent" or (node.name == "paint" and takes_painter):
+                found += 1
+                names = [each.id for each in node.decorator_list if isinstance(each, ast.Name)]
+                bare += [] if "guarded" in names else [f"{source}:{node.lineno}"]
+    assert found >= 7
+    assert not bare
+
+
 def test_panels_have_a_key_of_their_own_and_say_what_they_are() -> None:
     keys = [panel.key for panel in PANELS]
     assert keys == [listed.key for listed in LISTED]

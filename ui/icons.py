@@ -4,9 +4,10 @@ import importlib.resources
 from functools import cache
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from ui.painting import painting
 from ui.theme import Theme, mixed
 
 SIZE = 16
@@ -49,11 +50,10 @@ def _pixmap(name: str, ink: str, scale: int) -> QPixmap:
 def _painted(text: str, size: int, scale: int) -> QPixmap:
     picture = QPixmap(size * scale, size * scale)
     picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
-    QSvgRenderer(QByteArray(text.encode())).render(
-        painter, QRectF(0, 0, size * scale, size * scale)
-    )
-    painter.end()
+    with painting(picture) as painter:
+        QSvgRenderer(QByteArray(text.encode())).render(
+            painter, QRectF(0, 0, size * scale, size * scale)
+        )
     picture.setDevicePixelRatio(scale)
     return picture
 

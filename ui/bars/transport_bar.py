@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QMouseEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -25,6 +25,7 @@ from ui.icons import icon
 from ui.look import Look
 from ui.moment import Moment
 from ui.open_session import OpenSession
+from ui.painting import guarded, painting
 from ui.session_controller import SessionController
 from ui.view_state import ViewState
 
@@ -50,6 +51,7 @@ class ScrubBar(QSlider):
             self.setSliderPosition(round(share * _POSITIONS))
         super().mousePressEvent(event)
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self.marks:
@@ -59,12 +61,11 @@ class ScrubBar(QSlider):
         groove = self.style().subControlRect(
             QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderGroove, self
         )
-        painter = QPainter(self)
-        painter.setPen(QPen(QColor(self._look.theme.warning), 2))
-        for share in self.marks:
-            x = round(groove.left() + 7 + share * (groove.width() - 14))
-            painter.drawLine(QPoint(x, 2), QPoint(x, self.height() - 3))
-        painter.end()
+        with painting(self) as painter:
+            painter.setPen(QPen(QColor(self._look.theme.warning), 2))
+            for share in self.marks:
+                x = round(groove.left() + 7 + share * (groove.width() - 14))
+                painter.drawLine(QPoint(x, 2), QPoint(x, self.height() - 3))
 
 
 class TransportBar(QWidget):

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from ui.compare.comparison_rows import Cell, Row
 from ui.look import Look
+from ui.painting import guarded
 from ui.plain_text import plain_tip
 from ui.theme import CAPTION, interface_font, mixed
 
@@ -99,6 +100,7 @@ class _BarDelegate(QStyledItemDelegate):
         self._model = model
         self._look = look
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell, theme = self._model.cell(index), self._look.theme
         if cell is not None and cell.bar is not None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QGridLayout, QLabel
 
 from sessions.metrics.costs import measured_costs
@@ -11,6 +11,7 @@ from sessions.metrics.counts import count
 from sessions.metrics.selection import Selection
 from sessions.metrics.time_split import TimeSplit, time_split
 from ui.moment import Moment, View
+from ui.painting import painting
 from ui.panels.base import Empty, Panel
 from ui.plots.hatched_bars import fill_hatched
 from ui.plots.stacked_bars import BarPart, StackedBars
@@ -207,7 +208,6 @@ def _colours(theme: Theme) -> tuple[str, ...]:
 def _swatch(colour: str, ink: str, hatch: int, ratio: float) -> QPixmap:
     picture = QPixmap(QSize(11, 11) * ratio)
     picture.setDevicePixelRatio(ratio)
-    painter = QPainter(picture)
-    fill_hatched(painter, QRectF(0, 0, 11, 11), colour, ink, hatch)
-    painter.end()
+    with painting(picture) as painter:
+        fill_hatched(painter, QRectF(0, 0, 11, 11), colour, ink, hatch)
     return picture

@@ -11,6 +11,7 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
+from ui.painting import painting
 from ui.theme import Theme, interface_font, mixed
 
 LABEL_PX = 22
@@ -46,21 +47,20 @@ def draw_cell(look: CellLook, theme: Theme, size: int, ratio: float) -> np.ndarr
     pixel of the interface."""
     image = QImage(size, size, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(0)
-    painter = QPainter(image)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, size >= _ROUND_FROM_PX)
-    gap = max(1, round(size / 16)) if size >= _GAP_FROM_PX else 0
-    box = QRectF(0, 0, size - gap, size - gap)
-    radius = size / 9 if size >= _ROUND_FROM_PX else 0.0
-    pen = max(1.0, round(ratio))
-    _DRAWERS[look.cell](painter, look, theme, box, radius, pen)
-    if look.label:
-        font = interface_font()
-        font.setPixelSize(max(1, round(min(size * 0.42, 12 * ratio))))
-        painter.setFont(font)
-        is_on_colour = look.cell is Cell.FILLED and look.filled_px > 0.62 * size
-        painter.setPen(QColor(theme.on_colour if is_on_colour else theme.text))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, look.label)
-    painter.end()
+    with painting(image) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, size >= _ROUND_FROM_PX)
+        gap = max(1, round(size / 16)) if size >= _GAP_FROM_PX else 0
+        box = QRectF(0, 0, size - gap, size - gap)
+        radius = size / 9 if size >= _ROUND_FROM_PX else 0.0
+        pen = max(1.0, round(ratio))
+        _DRAWERS[look.cell](painter, look, theme, box, radius, pen)
+        if look.label:
+            font = interface_font()
+            font.setPixelSize(max(1, round(min(size * 0.42, 12 * ratio))))
+            painter.setFont(font)
+            is_on_colour = look.cell is Cell.FILLED and look.filled_px > 0.62 * size
+            painter.setPen(QColor(theme.on_colour if is_on_colour else theme.text))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, look.label)
     rows = np.frombuffer(image.constBits(), np.uint32).reshape(size, image.bytesPerLine() // 4)
     return rows[:, :size].copy()
 

@@ -8,6 +8,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QKeyEvent, QPainter, QPen
 
+from ui.painting import guarded
 from ui.plots.block_cells import LABEL_PX, Cell, CellLook, draw_cell
 from ui.plots.plot import Plot
 from ui.theme import Theme
@@ -180,6 +181,7 @@ class _Cells(pg.GraphicsObject):
         shape = self._grid.raster
         return QRectF(0, 0, shape.n_columns, shape.n_rows)
 
+    @guarded
     def paint(self, painter: QPainter, *_: Any) -> None:
         blocks, shape = self._grid.blocks, self._grid.raster
         if blocks is None or not shape.n:

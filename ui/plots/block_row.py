@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QWidget
 
+from ui.painting import guarded, painting
 from ui.theme import CAPTION, Theme, interface_font, mixed
 
 _GAP_PX = 3
@@ -72,8 +73,12 @@ class BlockRow(QAbstractScrollArea):
     def mouseReleaseEvent(self, event: Any) -> None:
         event.accept()
 
+    @guarded
     def paintEvent(self, event: Any) -> None:
-        painter = QPainter(self.viewport())
+        with painting(self.viewport()) as painter:
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
         painter.setFont(self.font())
         line, cell = QFontMetrics(self.font()).height(), self.cell_px
         if not len(self.physical):

@@ -7,6 +7,8 @@ import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 
+from ui.painting import guarded
+
 HATCHES = (
     Qt.BrushStyle.NoBrush,
     Qt.BrushStyle.BDiagPattern,
@@ -69,6 +71,7 @@ class HatchedBars(pg.GraphicsObject):
     def boundingRect(self) -> QRectF:
         return self._bounds
 
+    @guarded
     def paint(self, painter: QPainter, *_: object) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for bar in self.bars:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QPainter, QPolygonF, QTransform
 
+from ui.painting import guarded
 from ui.plots.plot import Plot
 from ui.theme import CAPTION, Theme, interface_font, mixed
 
@@ -105,6 +106,7 @@ class PixelItem(pg.GraphicsObject):
             self.prepareGeometryChange()
             self._rect = QRectF(seen)
 
+    @guarded
     def paint(self, painter: QPainter, *_: Any) -> None:
         transform, device = painter.worldTransform(), painter.device()
         pixels = Pixels(transform, device.devicePixelRatioF(), self.boundingRect())

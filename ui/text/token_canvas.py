@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QPushButton, QWidget
 
 from sessions.token_trail import NO_STEP, TrailKind
+from ui.painting import guarded, painting
 from ui.text.token_document import Place, TokenDocument, Tokens
 from ui.text.token_ink import Ink, Pencil, Shape, inks
 from ui.text.token_rows import Piece, Row, row_of
@@ -187,16 +188,17 @@ class TokenCanvas(QAbstractScrollArea):
 
     # --- painting --------------------------------------------------------------------------------
 
+    @guarded
     def paintEvent(self, _event: QPaintEvent) -> None:
         if not self.document.n_items:
             return
         self._settle()
-        painter = QPainter(self.viewport())
         height = self.viewport().height()
-        for number in range(self.top_row, self.document.n_rows):
-            if self._y(number) > height:
-                break
-            self._paint_row(painter, number, row_of(self.document, number))
+        with painting(self.viewport()) as painter:
+            for number in range(self.top_row, self.document.n_rows):
+                if self._y(number) > height:
+                    break
+                self._paint_row(painter, number, row_of(self.document, number))
 
     def _paint_row(self, painter: QPainter, number: int, row: Row) -> None:
         y, edges, cell = self._y(number), row.edges, self._pencil.cell
