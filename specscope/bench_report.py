@@ -98,7 +98,7 @@ def _device_rows(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Of a CUDA device: what its memory gives, and the forwards captured beside those that are not;
     nothing elsewhere."""
     figures, reading = result["device_figures"], result["plain_bytes_per_s"]
-    if figures is None:
+    if figures is None or "eager" not in figures:
         return []
     copy = figures["copy_bytes_per_s"]
     rows = [
@@ -259,9 +259,9 @@ def _claims(result: dict[str, Any], console: Console) -> None:
 
 
 def _goals(result: dict[str, Any], console: Console) -> None:
-    _decoding(result["decoding"], console)
-    _events(result["events"], console)
-    _claims(result["claims"], console)
+    for name, tell in (("decoding", _decoding), ("events", _events), ("claims", _claims)):
+        if result[name] is not None:
+            tell(result[name], console)
     table = Table(title="What a GPU is to show", title_justify="left")
     for column in ("goal", "measured here", "limit", "verdict", "why"):
         table.add_column(column)
@@ -269,6 +269,8 @@ def _goals(result: dict[str, Any], console: Console) -> None:
         measured = row["measured"] or "-"
         table.add_row(row["what"], measured, row["limit"], row["verdict"], row["why"])
     console.print(table)
+    for name, trace in result["failed"].items():
+        console.print(f"{name} failed:\n{trace}", markup=False)
 
 
 def _facts_table() -> Table:

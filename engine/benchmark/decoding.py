@@ -35,9 +35,20 @@ N_WARM_UP_TOKENS = 8
 def run(
     settings: BenchmarkSettings, *, progress: Callable[[str], None], shelf: Shelf | None = None
 ) -> dict[str, Any]:
-    """Time all ways on every prompt, their order rotating from prompt to prompt. What a CUDA device
-    is measured for besides (``engine.benchmark.device_figures``) comes last, as nothing of it is to
-    warm up or to disturb what is timed.
+    """All of ``decode``, and then what ``engine.benchmark.device_figures`` says of the device.
+
+    Raises: as ``decode``.
+    """
+    shelf = {} if shelf is None else shelf
+    decoded = decode(settings, progress=progress, shelf=shelf)
+    figures = device_figures.run(settings.config, progress=progress, shelf=shelf)
+    return decoded | {"device_figures": figures}
+
+
+def decode(
+    settings: BenchmarkSettings, *, progress: Callable[[str], None], shelf: Shelf
+) -> dict[str, Any]:
+    """Time all ways on every prompt, their order rotating from prompt to prompt.
 
     Raises:
         ConfigError: something cannot be loaded, or the settings do not allow a comparison.
@@ -60,7 +71,7 @@ def run(
     }
     n_threads = torch.get_num_threads()
 
-    def decode(way: str, prompt: str, *, is_counted: bool = True) -> Run:
+    def run_once(way: str, prompt: str, *, is_counted: bool = True) -> Run:
         if way in ours:
             return ours[way].run(prompt, is_counted=is_counted)
         return generate(way, prompt)
@@ -78,7 +89,7 @@ def run(
                 ours[way].warm_up(prompt)
             else:
                 generate(way, prompt, max_new_tokens=N_WARM_UP_TOKENS)
-        decode(way, settings.prompts[0], is_counted=False)
+        run_once(way, settings.prompts[0], is_counted=False)
     runs: dict[str, list[Run]] = {way: [] for way in ways}
     asked: list[str] = []
     steadiness = Steadiness()
@@ -92,7 +103,7 @@ def run(
             turn = (index + round_index) % len(ways)
             for way in ways[turn:] + ways[:turn]:
                 steadiness.look()
-                runs[way].append(decode(way, prompt))
+                runs[way].append(run_once(way, prompt))
     tie_margin = TIE_MARGIN if pair.target.dtype == torch.float32 else HALF_TIE_MARGIN
     asked_ids = [prompt_ids[prompt] for prompt in asked]
     differences = _differences(runs, asked_ids, theirs, tie_margin=tie_margin)
@@ -102,7 +113,6 @@ def run(
         **differences,
         "plain_bytes_per_s": ours["plain"].totals.bytes_per_s,
         "syncs_per_step": _syncs(ours["plain"].totals, ours["speculative"].totals),
-        "device_figures": device_figures.measure(config, parts, progress=progress),
         "target": pair.target.name,
         "draft": pair.draft.name if pair.draft is not None else config.draft,
         "steadiness": steadiness.summary(),

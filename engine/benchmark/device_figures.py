@@ -9,18 +9,21 @@ from msgspec.structs import replace
 
 from engine.assembly import Parts
 from engine.benchmark.bandwidth import copy_bytes_per_s
+from engine.benchmark.loaded import load
 from engine.benchmark.rehearsal import CONTEXT, Rehearsal
 from engine.calibration import Calibration
 from engine.device.graphs import GraphBackend
+from engine.models.loading import Shelf
 from engine.telemetry.cuda_timer import CudaTimer
 from engine.telemetry.spans import GpuTimer
 from engine.wire.config import RunConfig
 
 
-def measure(
-    config: RunConfig, parts: Parts, *, progress: Callable[[str], None]
+def run(
+    config: RunConfig, *, progress: Callable[[str], None], shelf: Shelf
 ) -> dict[str, Any] | None:
-    """The figures of ``parts`` where they are on CUDA; None elsewhere."""
+    """The figures of the pair that ``config`` names, where it is on CUDA; None elsewhere."""
+    _, parts = load(config, progress=progress, shelf=shelf)
     device = parts.target.device
     if device.type != "cuda":
         return None

@@ -2,6 +2,7 @@
 ways, what an engine's account of itself costs, published claims, and what comes of them."""
 
 import gc
+import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import torch
 from msgspec.structs import replace
 
-from engine.benchmark import claims, decoding, events
+from engine.benchmark import claims, decoding, device_figures, events
 from engine.benchmark.verdicts import check_goals
 from engine.models.loading import Shelf
 from engine.wire.benchmark import BenchmarkSettings
+from engine.wire.config import ConfigError
 
 N_EVENT_ROUNDS = 3
 """At least so many: a cost of two per cent is told by the median of some pairs only."""
@@ -20,22 +22,48 @@ N_EVENT_ROUNDS = 3
 
 def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict[str, Any]:
     """The results of the suites by name, and a verdict for each goal of
-    ``engine.benchmark.verdicts``.
+    ``engine.benchmark.verdicts``. A part that breaks takes no other with it: its result is None,
+    and ``failed`` has its traceback.
 
     Raises: as ``engine.benchmark.decoding.run``.
     """
     shelf: Shelf = {}
-    decoded = decoding.run(settings, progress=progress, shelf=shelf)
-    _let_go()
-    again = replace(settings, n_rounds=max(N_EVENT_ROUNDS, settings.n_rounds))
-    observed = events.run(again, progress=progress, shelf=shelf, pairs=("everything",))
-    _let_go()
-    claimed = claims.run(settings, progress=progress, shelf=shelf)
+    failed: dict[str, str] = {}
+    more_rounds = replace(settings, n_rounds=max(N_EVENT_ROUNDS, settings.n_rounds))
+
+    def part(name: str, measure: Callable[[], Any]) -> Any:
+        try:
+            return measure()
+        except ConfigError:
+            raise
+        except Exception:
+            failed[name] = traceback.format_exc()
+            return None
+        finally:
+            _let_go()
+
+    decoded = part("decoding", lambda: decoding.decode(settings, progress=progress, shelf=shelf))
+    figures = part(
+        "device_figures",
+        lambda: device_figures.run(settings.config, progress=progress, shelf=shelf),
+    )
+    if "device_figures" in failed:
+        last_line = failed["device_figures"].strip().splitlines()[-1]
+        figures = {"why_not_captured": f"The device's figures could not be had: {last_line}"}
+    observed = part(
+        "events",
+        lambda: events.run(more_rounds, progress=progress, shelf=shelf, pairs=("everything",)),
+    )
+    claimed = part("claims", lambda: claims.run(settings, progress=progress, shelf=shelf))
+    if decoded is not None:
+        decoded["device_figures"] = figures
+    verdicts = check_goals(decoded or {}, observed or {})
     return {
         "decoding": decoded,
         "events": observed,
         "claims": claimed,
-        "verdicts": [asdict(verdict) for verdict in check_goals(decoded, observed)],
+        "verdicts": [asdict(verdict) for verdict in verdicts],
+        "failed": failed,
     }
 
 

@@ -106,3 +106,5 @@ def bench(
         click.echo(json.dumps(result, allow_nan=False))
     else:
         print_report(suite, result, Console(highlight=False))
+    if result.get("failed"):
+        sys.exit(EXIT_FAILED)

@@ -201,4 +201,5 @@ RESULTS["goals"] = {
             "why": "no step was counted.",
         },
     ],
+    "failed": {},
 }

@@ -78,3 +78,12 @@ def test_a_device_without_graphs_says_why_and_other_kernels_are_named() -> None:
     assert "draft forward - captured; 3.00 ms launched kernel by kernel" in text
     assert "graphs none CUDA graphs are not used: no memory." in text
     assert "FlashAttention FA3 in place of torch's own" in text
+
+
+def test_a_part_that_failed_is_told_with_its_trace() -> None:
+    failed = {**RESULTS["goals"], "claims": None, "failed": {"claims": "RuntimeError: [x] broke"}}
+    text = printed("goals", failed)
+    assert "claims failed:\nRuntimeError: [x] broke" in text
+    assert "Claims, on" not in text
+    without = {**GPU_DECODING, "device_figures": {"why_not_captured": "The device is gone."}}
+    assert "speed-up measured" in printed("decoding", without)

@@ -4,7 +4,7 @@ import pytest
 
 from engine.assembly import Parts
 from engine.benchmark import device_figures
-from engine.benchmark.device_figures import flash_attention, forward_figures, measure
+from engine.benchmark.device_figures import flash_attention, forward_figures, run
 from engine.benchmark.rehearsal import CONTEXT
 from engine.wire.config import RunConfig
 from tests.engine.benchmark.host_timer import HostTimer
@@ -25,7 +25,7 @@ def figures(graphs: FakeGraphs | None) -> dict[str, Any]:
 
 
 def test_there_are_none_on_a_cpu() -> None:
-    assert measure(CONFIG, PARTS, progress=lambda detail: None) is None
+    assert run(RunConfig(device="cpu"), progress=lambda detail: None, shelf={}) is None
 
 
 def test_both_ways_are_timed_at_every_width() -> None:

@@ -81,3 +81,13 @@ def test_sessions_are_measured_here_and_small_where_asked(monkeypatch: pytest.Mo
     assert (told["n_draft_tokens"], told["n_rounds"], told["n_prompts"]) == (20_000, 3, 2)
     assert "MISSED" in bench("--suite", "sessions").stdout
     assert told["n_draft_tokens"] == 1_000_000
+
+
+def test_a_part_that_failed_is_printed_and_is_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failed = {**RESULTS["goals"], "failed": {"claims": "RuntimeError: broke"}}
+    monkeypatch.setattr("specscope.commands.bench.run_benchmark", lambda *_, **__: failed)
+    result = bench("--suite", "goals", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == failed
