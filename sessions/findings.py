@@ -12,6 +12,7 @@ from sessions.metrics.interval import ratio
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.speedup import PredictedSpeedup, measured_speedup, predicted_speedup
 from sessions.metrics.time_split import TimeSplit, time_split
+from sessions.metrics.waterfall import waterfall
 from sessions.snapshot import Snapshot
 from sessions.tables import DISCARDED
 from sessions.what_if import GammaWhatIf, gamma_what_if
@@ -66,6 +67,7 @@ class _Evidence:
     predicted: PredictedSpeedup | None
     what_if: GammaWhatIf | None
     doubt: Doubt | None
+    mean_step_speedup: float | None  # against a bare target forward; None beside a baseline
     has_baseline: bool
 
     @property
@@ -108,6 +110,7 @@ def find(
         predicted_speedup(snapshot, selection),
         gamma_what_if(snapshot, selection),
         calibration_doubt(snapshot, selection),
+        None if baseline is not None else _mean_step_speedup(snapshot, selection),
         baseline is not None,
     )
     found = [finding for rule in _RULES for finding in rule(evidence)]
@@ -256,6 +259,30 @@ def _verify_width(evidence: _Evidence) -> Iterator[Finding]:
         )
 
 
+def _mean_step_speedup(snapshot: Snapshot, selection: Selection) -> float | None:
+    """By the steps as they were; None for sequences decoded together, as a bare forward was timed
+    for one."""
+    counts = count(snapshot, selection)
+    found = None if counts.n_steps > counts.n_engine_steps else waterfall(snapshot, None, selection)
+    return None if found is None else found.measured
+
+
+def _not_reached(evidence: _Evidence) -> Iterator[Finding]:
+    """A prediction above 1 and mean steps below it: which of both is looked at would decide."""
+    predicted, reached = evidence.predicted, evidence.mean_step_speedup
+    if predicted is None or reached is None or not evidence.has_time:
+        return
+    if predicted.value > 1.0 > reached and evidence.has_acceptance:
+        yield Finding(
+            "prediction_not_reached",
+            Severity.ADVICE,
+            f"By the formula this run is {predicted.value:.2f} times as fast as ordinary decoding; "
+            f"its mean step reaches {reached:.2f} times a bare target forward, which samples "
+            "nothing and keeps no books. Only a baseline beside it decides.",
+            {"predicted_speedup": predicted.value, "mean_step_speedup": reached},
+        )
+
+
 def _doubt(evidence: _Evidence) -> Iterator[Finding]:
     if evidence.doubt is not None:
         yield Finding(
@@ -274,9 +301,15 @@ _RULES: tuple[Callable[[_Evidence], Iterator[Finding]], ...] = (
     _gamma,
     _time,
     _verify_width,
+    _not_reached,
     _doubt,
 )
-_FROM_COSTS = ("drafting_does_not_pay", "other_gamma", "verify_width_cost_high")
+_FROM_COSTS = (
+    "drafting_does_not_pay",
+    "other_gamma",
+    "verify_width_cost_high",
+    "prediction_not_reached",
+)
 _LESS_THAN_GAMMA = ("draft_share_high", "acceptance_high")
 
 

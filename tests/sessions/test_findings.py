@@ -17,6 +17,7 @@ from sessions.findings import (
     missing_evidence,
 )
 from sessions.metrics.selection import Selection
+from sessions.metrics.waterfall import waterfall
 from sessions.snapshot import Snapshot
 from tests.sessions.played import drafted, iid_lengths, snapshot_of
 from tests.support.event_script import EventScript
@@ -146,6 +147,28 @@ def test_what_drafting_costs_is_said_once() -> None:
     assert findings["other_gamma"].values["draft_share"] == 0.5
     assert findings["other_gamma"].sentence.startswith("Drafting costs 50% of a step.")
     assert "draft_share_high" not in findings
+
+
+def test_a_prediction_that_the_mean_step_does_not_reach_is_told_without_a_baseline() -> None:
+    events = drafted(iid_lengths(0.8, 2, 60), 2, draft_ns=100_000,
+                     target_ns=[2_000_000] * 17, with_spans=True)  # fmt: skip
+    slow, quick = (
+        [
+            replace(event, host_ns=(step_ns, 1_000_000, 900_000, 2_000_000, 500_000, 500_000))
+            if isinstance(event, SpansMeasured)
+            else event
+            for event in events
+        ]
+        for step_ns in (9_000_000, 4_000_000)
+    )
+    finding = found(slow)["prediction_not_reached"]
+    assert finding.severity is Severity.ADVICE
+    assert finding.values["predicted_speedup"] > 1 > finding.values["mean_step_speedup"]
+    reached = waterfall(snapshot_of(slow))
+    assert reached is not None
+    assert finding.values["mean_step_speedup"] == reached.measured
+    assert "prediction_not_reached" not in found(slow, baseline=snapshot_of(slow))
+    assert "prediction_not_reached" not in found(quick)
 
 
 def test_it_is_told_how_much_evidence_is_missing() -> None:

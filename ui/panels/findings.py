@@ -35,6 +35,7 @@ EVIDENCE = {
     "draft_share_high": ("step-split", "Where a step goes"),
     "overhead_high": ("step-split", "Where a step goes"),
     "verify_width_cost_high": ("waterfall", "Why not faster"),
+    "prediction_not_reached": ("waterfall", "Why not faster"),
     "measured_speedup": ("waterfall", "Why not faster"),
 }
 """The key and the title of the panel that shows where a finding comes from."""
