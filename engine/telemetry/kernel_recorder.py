@@ -20,6 +20,11 @@ from engine.wire.events import LogEmitted
 N_ANCHORS = 4
 """Ranges of known time at either end of a trace, by which the clocks are aligned: microseconds."""
 
+STAYS_ATTACHED = (
+    "The profiler stays attached to CUDA when a recording has ended: later steps may be slower "
+    "than they were before the first. Compare speeds of runs in which nothing was recorded."
+)
+
 _INJECTIONS = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
 """Set by a profiler for the programs it starts. CUPTI serves one at a time."""
 
@@ -151,6 +156,8 @@ class KernelRecorder:
         trace = self._make_trace(self._is_cuda)
         trace.start()
         trace.stop()
+        if self._is_cuda:
+            self._emitter.say(LogEmitted(level="info", message=STAYS_ATTACHED))
 
     def _anchor(self, trace: Trace) -> None:
         for _ in range(N_ANCHORS):

@@ -8,7 +8,12 @@ import torch
 
 from engine.telemetry import kernel_recorder
 from engine.telemetry.emitter import Emitter
-from engine.telemetry.kernel_recorder import N_ANCHORS, KernelRecorder, TorchTrace
+from engine.telemetry.kernel_recorder import (
+    N_ANCHORS,
+    STAYS_ATTACHED,
+    KernelRecorder,
+    TorchTrace,
+)
 from engine.telemetry.kernel_trace import ANCHOR, SpanBounds, TraceEvent, kind_of
 from engine.telemetry.spans import STEP, VERIFY, SpanRecorder
 from engine.wire.config import MAX_RECORDED_STEPS, ConfigError
@@ -74,7 +79,9 @@ class Scripted:
         return [event.step for event in self.said if isinstance(event, KernelsRecorded)]
 
     def messages(self) -> list[str]:
-        return [event.message for event in self.said if isinstance(event, LogEmitted)]
+        """But for the one about every recording on CUDA."""
+        logs = [event.message for event in self.said if isinstance(event, LogEmitted)]
+        return [message for message in logs if message != STAYS_ATTACHED]
 
 
 def run_steps(recorder: KernelRecorder, first: int, last: int) -> list[int]:
@@ -95,6 +102,14 @@ def test_every_so_many_steps() -> None:
     assert scripted.recorded_steps() == [2, 5, 8]
     assert scripted.n_started == 4, "a first trace of nothing takes what a first trace takes"
     assert set(scripted.asked_for_cuda) == {True}
+
+
+@pytest.mark.parametrize("is_cuda", [True, False])
+def test_what_a_recording_leaves_behind_is_told_once_on_cuda(is_cuda: bool) -> None:
+    scripted = Scripted()
+    run_steps(scripted.recorder(every=2, is_cuda=is_cuda), 0, 9)
+    logs = [event for event in scripted.said if isinstance(event, LogEmitted)]
+    assert [log.message for log in logs] == [STAYS_ATTACHED] * is_cuda
 
 
 def test_on_command() -> None:
@@ -118,8 +133,7 @@ def test_a_number_out_of_range_is_refused(n_steps: int) -> None:
 def test_the_cost_of_recording_is_told() -> None:
     scripted = Scripted()
     run_steps(scripted.recorder(every=1), 0, 0)
-    (event,) = scripted.said
-    assert isinstance(event, KernelsRecorded)
+    (event,) = [event for event in scripted.said if isinstance(event, KernelsRecorded)]
     # The clock moves by 10 at every look: the anchors at both ends and what is around them.
     assert event.recording_ns >= 2 * N_ANCHORS * 20
 
@@ -196,7 +210,8 @@ def test_a_step_with_its_spans() -> None:
         with spans.span(STEP), spans.span(VERIFY, Role.TARGET):
             assert spans.is_slowed == (step == 1)
         spans.flush(step)
-    kinds = [(type(event), event.step) for event in scripted.said]  # type: ignore[union-attr]
+    told = [event for event in scripted.said if not isinstance(event, LogEmitted)]
+    kinds = [(type(event), event.step) for event in told]  # type: ignore[union-attr]
     assert kinds == [(SpansMeasured, 0), (SpansMeasured, 1), (KernelsRecorded, 1)]
 
 
