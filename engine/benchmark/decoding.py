@@ -111,6 +111,7 @@ def decode(
         **_speeds(runs),
         **_forward_costs(ours["plain"].totals, ours["speculative"].totals, config),
         **differences,
+        "warnings": [warning for way in OUR_WAYS for warning in ours[way].warnings],
         "plain_bytes_per_s": ours["plain"].totals.bytes_per_s,
         "syncs_per_step": _syncs(ours["plain"].totals, ours["speculative"].totals),
         "target": pair.target.name,

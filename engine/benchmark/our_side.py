@@ -13,6 +13,7 @@ from engine.wire.events import (
     DraftVerified,
     Event,
     Fate,
+    LogEmitted,
     PrefillCompleted,
     SpansMeasured,
     StepCommitted,
@@ -116,11 +117,17 @@ class OurSide:
 
     def __init__(self, config: RunConfig, parts: Parts) -> None:
         self._events: list[Event] = []
-        emitter = Emitter(self._events.append)
+        self.warnings: list[str] = []  # of all runs, such as that graphs cannot be captured
+        emitter = Emitter(self._take)
         is_cuda = parts.target.device.type == "cuda"
         spans = SpanRecorder(emitter, gpu_timer=CudaTimer() if is_cuda else None)
         self._engine = put_together(config, parts, emitter=emitter, spans=spans, rest=_go_on)
         self.totals = SpanTotals()
+
+    def _take(self, event: Event) -> None:
+        self._events.append(event)
+        if isinstance(event, LogEmitted) and event.level == "warning":
+            self.warnings.append(event.message)
 
     def warm_up(self, prompt: str) -> None:
         """The first steps of ``prompt``, before which all is captured that decoding it needs: to be

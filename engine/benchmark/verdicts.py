@@ -103,7 +103,7 @@ def _bandwidth(decoding: Result) -> Verdict:
         why=f"weights, keys and values over the time of whole steps, {_tb(steps)}, over that of "
         f"the forwards alone {_tb(forwards)}; a copy within the device's memory, bytes read and "
         f"bytes written together: {_tb(copy)}",
-        blocked=_not_captured(decoding),
+        blocked=_not_decoded_captured(decoding),
         missing="no plain step was timed beside a copy",
     )
 
@@ -133,7 +133,7 @@ def _speedup(decoding: Result) -> Verdict:
         is_at_most=False,
         show=_times,
         why=f"tokens per second, prefill included, the median over prompts; {_pair(decoding)}",
-        blocked=_not_captured(decoding),
+        blocked=_not_decoded_captured(decoding),
         missing="no speed-up was measured",
     )
 
@@ -148,7 +148,7 @@ def _over_transformers(decoding: Result) -> Verdict:
         is_at_most=False,
         show=_times,
         why=f"tokens per second, prefill included, the median over prompts{kernels}",
-        blocked=_not_captured(decoding),
+        blocked=_not_decoded_captured(decoding),
         missing="transformers was not timed",
     )
 
@@ -166,7 +166,7 @@ def _formula(decoding: Result) -> Verdict:
         why=f"{_number(measured)} measured without prefill, {_number(predicted)} by the formula: "
         f"acceptance {_number(_at(decoding, 'acceptance_rate'))}, c {_number(_at(decoding, 'c'))}, "
         f"v {_number(_at(decoding, 'verify_width_cost'))} of the same run",
-        blocked=_not_captured(decoding),
+        blocked=_not_decoded_captured(decoding),
         missing="acceptance, c or v was not measured",
     )
 
@@ -252,6 +252,12 @@ def _not_captured(decoding: Result) -> str:
     if reason or _at(decoding, "device_figures", "captured") is not None:
         return reason
     return _at(decoding, "device_figures", "why_not_captured") or "nothing was captured"
+
+
+def _not_decoded_captured(decoding: Result) -> str:
+    """Why the text was not decoded with graphs; "" where it was."""
+    warned = [text for text in _at(decoding, "warnings") or () if text.startswith("CUDA graphs")]
+    return _not_captured(decoding) or "".join(warned[:1])
 
 
 def _at(result: Any, *names: str) -> Any:

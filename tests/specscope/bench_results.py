@@ -39,6 +39,7 @@ RESULTS: dict[str, dict[str, Any]] = {
         "overhead_share": 0.07,
         "plain_bytes_per_s": {"steps": 9e9, "forwards": 1e10},
         "syncs_per_step": None,
+        "warnings": [],
         "device_figures": None,
         "device": "cpu",
         "target": "bundled-target",

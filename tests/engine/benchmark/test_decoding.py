@@ -36,6 +36,7 @@ def test_all_ways_decode_the_same_tokens(draft: str) -> None:
     assert result["tokens_per_second"]["plain"]["n"] == len(PROMPTS)
     assert 0 < result["overhead_share"] < 1
     assert result["decoding_speedup"] > 0
+    assert result["warnings"] == []
     assert 0 < result["plain_bytes_per_s"]["steps"] < result["plain_bytes_per_s"]["forwards"]
     assert (result["syncs_per_step"], result["device_figures"]) == (None, None)
     assert result["target"] == "bundled-target"

@@ -9,7 +9,7 @@ from engine.assembly import Parts
 from engine.benchmark.our_side import OurSide, SpanTotals
 from engine.device.build import make_device_step
 from engine.wire.config import RunConfig
-from engine.wire.events import SpansMeasured, StepCommitted
+from engine.wire.events import LogEmitted, SpansMeasured, StepCommitted
 from tests.support.device_engine import FakeGraphs
 from tests.support.toy_model import ToyModel, ToyTokenizer
 
@@ -86,6 +86,14 @@ def test_prompts_that_were_warmed_up_leave_nothing_to_capture() -> None:
     for prompt in reversed(prompts):
         side.run(prompt)
     assert graphs.n_captures == n_captures
+
+
+def test_warnings_of_all_runs_are_kept() -> None:
+    side = make_side()
+    side._take(LogEmitted(level="warning", message="CUDA graphs are not used: x."))
+    side._take(LogEmitted(level="info", message="y"))
+    side.run("hello")
+    assert side.warnings == ["CUDA graphs are not used: x."]
 
 
 def test_the_prefill_is_told_apart() -> None:

@@ -102,6 +102,17 @@ def test_without_graphs_nothing_is_said_of_captured_decoding() -> None:
     assert {verdict.measured for verdict in verdicts[:7]} == {""}
 
 
+def test_a_run_that_gave_up_its_graphs_is_not_of_captured_decoding() -> None:
+    warnings = [
+        "another",
+        "CUDA graphs are not used: no memory. Every kernel is launched by itself.",
+    ]
+    verdicts = check_goals({**GPU_DECODING, "warnings": warnings}, EVENTS)
+    judged = [verdict.verdict == HOLDS for verdict in verdicts]
+    assert judged == [True, True, False, True, False, False, False, True, True]
+    assert verdicts[4].why == warnings[1]
+
+
 def test_a_smaller_gamma_verifies_too_few_tokens() -> None:
     decoding = changed(
         GPU_DECODING, "device_figures", "captured", "target_forward_ns", value={"1": 7_000_000}
