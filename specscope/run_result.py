@@ -8,6 +8,7 @@ from sessions.compare import Column
 from sessions.findings import Finding, find
 from sessions.metrics.breakdown import acceptance_by_position
 from sessions.metrics.kernels import launch_gaps, recording_cost, tensor_core_share
+from sessions.metrics.phase_utilization import phase_utilization
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.summary import summarise
 from sessions.outputs import sequence_outputs
@@ -54,6 +55,7 @@ def _kernels(snapshot: Snapshot) -> dict[str, Any] | None:
         **asdict(cost),
         "launch_gaps": gaps,
         "tensor_core_share": tensor_core_share(snapshot),
+        "utilization": [asdict(each) for each in phase_utilization(snapshot)],
     }
 
 

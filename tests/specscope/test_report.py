@@ -4,10 +4,11 @@ import io
 import re
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console, Group
 from rich.table import Table
 
-from engine.wire.events import CalibrationMeasured, LogEmitted
+from engine.wire.events import CalibrationMeasured, LogEmitted, SessionStarted, SpansMeasured
 from sessions.what_if import gamma_what_if
 from specscope.report import (
     WHAT_IF_NOTE,
@@ -189,3 +190,24 @@ def test_a_quiet_console_prints_nothing() -> None:
         for event in script.events:
             report.show(event)
     assert file.getvalue() == ""
+
+
+def test_a_device_with_known_peaks_is_told_how_much_of_them_each_phase_uses() -> None:
+    script = EventScript()
+    script.sequence("ab")
+    for _ in range(4):
+        script.step(drafted=2, accepted=2)
+    script.finish()
+    text = table_text(figures_table(folded(script.events)))
+    assert " uses" not in text  # nobody knows the script's device
+    known = []
+    for event in script.events:
+        if isinstance(event, SessionStarted):
+            event = replace(event, device_name="NVIDIA H100 80GB HBM3")
+        if isinstance(event, SpansMeasured):
+            counted = (10**6,) * len(event.names)
+            event = replace(event, n_flops=counted, n_bytes=counted)
+        known.append(event)
+    lines = table_text(figures_table(folded(known))).splitlines()
+    (told,) = [line for line in lines if line.startswith("verify uses")]
+    assert "counted FLOPs and bytes" in told

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPushButton
 from engine.theory.devices import DevicePeaks, Precision, find_device
 from engine.theory.host_peaks import measure_host_peaks, processor_name
 from sessions.metrics.forward_work import Forward, ForwardWork, forward_work
+from sessions.metrics.phase_utilization import PRECISIONS, PhaseUtilization, phase_utilization
 from sessions.metrics.selection import Selection
 from sessions.run_facts import run_facts
 from ui.background_task import BackgroundTask
@@ -22,9 +23,6 @@ from ui.theme import CAPTION, interface_font
 SHAPES: dict[Forward, str] = {"draft": "o", "verify": "s", "prefill": "t1"}
 _CLOUD = 250
 """Single forwards shown of each kind, spread evenly over the session."""
-_PRECISIONS = {
-    "bfloat16": Precision.BF16, "float16": Precision.FP16, "float32": Precision.FP32,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,13 +47,14 @@ class Roofline:
     device_name: str
     precision: Precision
     peaks: DevicePeaks | None  # of the device the session ran on, where a table knows it
+    utilization: tuple[PhaseUtilization, ...]  # one for each point
     is_live: bool
 
 
 class RooflinePanel(Panel):
     key = "roofline"
     title = "Utilization · roofline"
-    reads = ("spans", "prefills", "starts", "models")
+    reads = ("spans", "prefills", "starts", "models", "gpu_samples")
     hint = "Whether forwards wait for memory or for arithmetic. Start a run, or open a session."
     explanation = (
         "FLOP/byte: floating-point operations over bytes moved, both counted from the models' "
@@ -65,7 +64,10 @@ class RooflinePanel(Panel):
         "of the ridge a forward waits for memory, right of it for arithmetic.\n"
         "Share of bandwidth: bytes/s / the device's peak. Large marks: all forwards of the kind "
         "together; small ones: single forwards.\n"
-        "Where no table knows the device, the dashed lines are the highest rates reached here."
+        "Where no table knows the device, the dashed lines are the highest rates reached here.\n"
+        "By the GPU's own counters (GPM) a phase is told where it lasts longer than what they look "
+        "back on, a third of a second; else its share is counted: FLOPs and bytes over its time, "
+        "against the device's peaks."
     )
     frames_per_draw = 15
 
@@ -104,8 +106,9 @@ class RooflinePanel(Panel):
         return Roofline(
             points=tuple(_point(each) for each in work),
             device_name=facts.device_name,
-            precision=_PRECISIONS.get(dtype.removeprefix("torch."), Precision.FP32),
+            precision=PRECISIONS.get(dtype.removeprefix("torch."), Precision.FP32),
             peaks=find_device(facts.device_name),
+            utilization=phase_utilization(snapshot, Selection(view.only_sequence_id)),
             is_live=moment.is_live,
         )
 
@@ -135,11 +138,14 @@ class RooflinePanel(Panel):
                 "flop_per_byte": [point.intensity for point in digest.points],
                 "flops_per_s": [point.flops_per_s for point in digest.points],
                 "bytes_per_s": [point.bytes_per_s for point in digest.points],
+                "tensor_pct": [each.tensor_pct for each in digest.utilization],
+                "bandwidth_pct": [each.bandwidth_pct for each in digest.utilization],
+                "utilization_is": [each.source for each in digest.utilization],
             }
         )
         self.measure.setVisible(self._may_measure(digest))
         self.measure.setEnabled(self._task is None and not digest.is_live)
-        self.noted.emit(note(digest.points, roof))
+        self.noted.emit(note(digest.points, roof, digest.utilization))
 
     def restyle(self) -> None:
         self.chart.restyle(self.theme)
@@ -202,13 +208,27 @@ def _point(work: ForwardWork) -> ForwardPoint:
     )
 
 
-def note(points: tuple[ForwardPoint, ...], roof: Roof) -> str:
-    """How much of the bandwidth the two decoding forwards use."""
+def note(
+    points: tuple[ForwardPoint, ...],
+    roof: Roof,
+    utilization: tuple[PhaseUtilization, ...] = (),
+) -> str:
+    """How much of the bandwidth the two decoding forwards use, and what counters tell."""
     shown = [point for point in points if point.forward != "prefill"] or list(points)
     if roof.is_known:
         shares = [
             f"{each.forward} {100 * each.bytes_per_s / roof.bytes_per_s:.0f} %" for each in shown
         ]
-        return f"{' · '.join(shares)} of bandwidth"
-    rates = [f"{each.forward} {si(each.bytes_per_s)}B/s" for each in shown]
-    return f"{' · '.join(rates)} · peaks unknown"
+        words = f"{' · '.join(shares)} of bandwidth, counted"
+    else:
+        rates = [f"{each.forward} {si(each.bytes_per_s)}B/s" for each in shown]
+        words = f"{' · '.join(rates)} · peaks unknown"
+    told = [by_counters(each) for each in utilization if each.source == "counters"]
+    return " · ".join((words, *told))
+
+
+def by_counters(phase: PhaseUtilization) -> str:
+    """What the hardware's counters say of a phase."""
+    parts = (("tensor cores", phase.tensor_pct), ("DRAM", phase.bandwidth_pct))
+    known = ", ".join(f"{name} {value:.0f} %" for name, value in parts if value is not None)
+    return f"{phase.phase} by counters: {known}"

@@ -6,6 +6,7 @@ import pytest
 
 from engine.theory.devices import DevicePeaks, Precision, find_device
 from engine.wire.events import Event, ModelLoaded, Role, SessionStarted, SpansMeasured
+from sessions.metrics.phase_utilization import PhaseUtilization
 from tests.sessions.played import snapshot_of
 from tests.support.event_script import EventScript
 from ui.look import Look
@@ -64,7 +65,13 @@ def test_points_and_the_peaks_of_the_device_it_ran_on() -> None:
     assert found.precision is Precision.BF16
     assert found.peaks is find_device(H100)
     words = note(found.points, Roof(1e15, 2e11, "", is_known=True))
-    assert words == "draft 50 % · verify 50 % of bandwidth"
+    assert words == "draft 50 % · verify 50 % of bandwidth, counted"
+    busy = PhaseUtilization(
+        phase="prefill", source="counters", n=2, tensor_pct=61.4, bandwidth_pct=None
+    )
+    assert note(found.points, Roof(1e15, 2e11, "", is_known=True), (busy,)) == (
+        f"{words} · prefill by counters: tensor cores 61 %"
+    )
 
 
 def test_an_unknown_device_has_the_roof_that_was_reached(panel: RooflinePanel) -> None:
@@ -86,6 +93,7 @@ def test_a_known_device_has_its_roof(panel: RooflinePanel) -> None:
     assert roof.is_known
     assert roof.bytes_per_s == 3350e9
     assert panel.chart.csv().splitlines()[1].startswith("draft,2,host,1.0,")
+    assert panel.chart.csv().splitlines()[1].endswith(",counted")
     panel.look.choose("light")
     assert panel.chart.marks[0].colour == panel.theme.draft
 
