@@ -1,7 +1,8 @@
-"""When Python's collector looks at every object there is: a window has so many that the picture
-stops for a tenth of a second."""
+"""What is let go of at rest. Python's collector looks at every object there is, and a window has so
+many that the picture stops for a tenth of a second; and lines of sources need not be kept."""
 
 import gc
+import linecache
 
 from PySide6.QtCore import QObject
 
@@ -10,6 +11,8 @@ from ui.frame_clock import FrameClock
 from ui.session_controller import SessionController
 
 REST_S = 2.0
+LOADED_S = 5.0
+"""By then the start page has loaded all cards."""
 
 
 def sweep_rarely() -> None:
@@ -29,6 +32,9 @@ class FullSweep(QObject):
         self._clock, self._controller = clock, controller
         self._n_open = 0
         controller.sessions_changed.connect(self._count)
+        # PySide looks into the source of every module that is loaded behind it, and Python keeps
+        # the lines: more than 20 MB that nobody will ask for.
+        clock.after(LOADED_S, linecache.clearcache)
 
     def _count(self) -> None:
         n_open = len(self._controller.sessions)

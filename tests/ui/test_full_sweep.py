@@ -1,6 +1,7 @@
 """The collector's longest sweep waits until nothing moves."""
 
 import gc
+import linecache
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from sessions.playhead import Mode
-from ui.full_sweep import REST_S, FullSweep, sweep_rarely
+from ui.full_sweep import LOADED_S, REST_S, FullSweep, sweep_rarely
 
 
 class Controller(QObject):
@@ -45,6 +46,7 @@ def sweeps(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def test_a_closed_session_is_swept_up_when_nothing_moves(qtbot: object, sweeps: list[bool]) -> None:
     clock, controller = Clock(), Controller()
     FullSweep(clock, controller, parent=controller)  # type: ignore[arg-type]
+    clock.later.clear()
     controller.sessions = [object(), object()]
     controller.sessions_changed.emit()
     assert not clock.later
@@ -61,6 +63,17 @@ def test_a_closed_session_is_swept_up_when_nothing_moves(qtbot: object, sweeps: 
     clock.run()
     assert sweeps == [True]
     assert not clock.later
+
+
+def test_lines_of_sources_are_not_kept(qtbot: object) -> None:
+    clock, controller = Clock(), Controller()
+    FullSweep(clock, controller, parent=controller)  # type: ignore[arg-type]
+    assert linecache.getline(__file__, 1)
+    assert __file__ in linecache.cache
+    ((seconds, act),) = clock.later
+    assert seconds == LOADED_S
+    act()
+    assert __file__ not in linecache.cache
 
 
 def test_the_young_are_looked_at_as_before() -> None:
