@@ -198,7 +198,7 @@ def figures_table(snapshot: Snapshot) -> Table:
     rows.append(
         ("overhead", percent(value["overhead_share"]), "of the steps' time, outside the forwards")
     )
-    rows += [_utilization(each) for each in phase_utilization(snapshot) if _is_known(each)]
+    rows += [_utilization(each) for each in phase_utilization(snapshot) if each.is_known]
     if value["draft_launch_share"] is not None:
         without = percent(value["uncaptured_launch_share"])
         rows.append(
@@ -257,19 +257,13 @@ def what_if_table(what_if: GammaWhatIf, *, is_doubtful: bool = False) -> Group:
     return Group(table, Text(WHAT_IF_NOTE, style="dim"))
 
 
-def _is_known(phase: PhaseUtilization) -> bool:
-    return phase.bandwidth_pct is not None or phase.tensor_pct is not None
-
-
 def _utilization(phase: PhaseUtilization) -> tuple[str, str, str]:
-    shares = {"bandwidth": phase.bandwidth_pct, "tensor cores": phase.tensor_pct}
-    told = [f"{name} {value:.0f} %" for name, value in shares.items() if value is not None]
     how = (
         f"the hardware's counters, {phase.n} samples"
         if phase.source == "counters"
         else "counted FLOPs and bytes over time / the device's peaks"
     )
-    return f"{phase.phase} uses", ", ".join(told), how
+    return f"{phase.phase} uses", phase.words, how
 
 
 def _positions(snapshot: Snapshot) -> str:

@@ -35,6 +35,7 @@ def run_result(snapshot: Snapshot) -> dict[str, Any]:
         result["sequences"] = sequences
     return {
         **result,
+        "utilization": [asdict(each) for each in phase_utilization(snapshot)],
         "kernels": _kernels(snapshot),
         "nsys_report": run_facts(snapshot).settings.get("nsys_report") or None,
         "settings": settings_in_force(snapshot),
@@ -55,7 +56,6 @@ def _kernels(snapshot: Snapshot) -> dict[str, Any] | None:
         **asdict(cost),
         "launch_gaps": gaps,
         "tensor_core_share": tensor_core_share(snapshot),
-        "utilization": [asdict(each) for each in phase_utilization(snapshot)],
     }
 
 

@@ -3,6 +3,7 @@
 import json
 
 from sessions.compare import compare
+from sessions.metrics.forward_work import forward_work
 from specscope.run_result import comparison_result, run_result, show_result
 from tests.sessions.scripted import baseline, folded, speculative
 from tests.support.event_script import EventScript
@@ -20,6 +21,9 @@ def test_one_sequence_stands_beside_the_figures() -> None:
     assert result["settings"]["draft_model"]["name"] == "scripted-draft"
     assert "sequences" not in result
     assert result["kernels"] is None
+    assert [each["phase"] for each in result["utilization"]] == [
+        work.forward for work in forward_work(speculative(("ab",)))
+    ]
     assert result["nsys_report"] is None
 
 

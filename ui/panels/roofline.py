@@ -65,8 +65,8 @@ class RooflinePanel(Panel):
         "Share of bandwidth: bytes/s / the device's peak. Large marks: all forwards of the kind "
         "together; small ones: single forwards.\n"
         "Where no table knows the device, the dashed lines are the highest rates reached here.\n"
-        "By the GPU's own counters (GPM) a phase is told where it lasts longer than what they look "
-        "back on, a third of a second; else its share is counted: FLOPs and bytes over its time, "
+        "By the GPU's own counters (GPM) a prefill is told that lasts longer than what they look "
+        "back on, a third of a second; else shares are counted: FLOPs and bytes over the time, "
         "against the device's peaks."
     )
     frames_per_draw = 15
@@ -95,7 +95,8 @@ class RooflinePanel(Panel):
         snapshot = moment.snapshot
         if not len(snapshot.spans) and not len(snapshot.prefills):
             return None
-        work = forward_work(snapshot, Selection(view.only_sequence_id))
+        selection = Selection(view.only_sequence_id)
+        work = forward_work(snapshot, selection)
         if not work:
             return Empty(
                 "No FLOPs and bytes are in this session: the models' structure was not known, or "
@@ -108,7 +109,7 @@ class RooflinePanel(Panel):
             device_name=facts.device_name,
             precision=PRECISIONS.get(dtype.removeprefix("torch."), Precision.FP32),
             peaks=find_device(facts.device_name),
-            utilization=phase_utilization(snapshot, Selection(view.only_sequence_id)),
+            utilization=phase_utilization(snapshot, selection, works=work),
             is_live=moment.is_live,
         )
 
@@ -138,7 +139,7 @@ class RooflinePanel(Panel):
                 "flop_per_byte": [point.intensity for point in digest.points],
                 "flops_per_s": [point.flops_per_s for point in digest.points],
                 "bytes_per_s": [point.bytes_per_s for point in digest.points],
-                "tensor_pct": [each.tensor_pct for each in digest.utilization],
+                "compute_pct": [each.compute_pct for each in digest.utilization],
                 "bandwidth_pct": [each.bandwidth_pct for each in digest.utilization],
                 "utilization_is": [each.source for each in digest.utilization],
             }
@@ -223,12 +224,5 @@ def note(
     else:
         rates = [f"{each.forward} {si(each.bytes_per_s)}B/s" for each in shown]
         words = f"{' · '.join(rates)} · peaks unknown"
-    told = [by_counters(each) for each in utilization if each.source == "counters"]
+    told = [f"{e.phase} by counters: {e.words}" for e in utilization if e.source == "counters"]
     return " · ".join((words, *told))
-
-
-def by_counters(phase: PhaseUtilization) -> str:
-    """What the hardware's counters say of a phase."""
-    parts = (("tensor cores", phase.tensor_pct), ("DRAM", phase.bandwidth_pct))
-    known = ", ".join(f"{name} {value:.0f} %" for name, value in parts if value is not None)
-    return f"{phase.phase} by counters: {known}"

@@ -1,5 +1,7 @@
 """What a phase used of the device: by counters where it lasts, else counted."""
 
+import dataclasses
+
 import pytest
 from msgspec.structs import replace
 
@@ -12,7 +14,12 @@ from engine.wire.events import (
     SessionStarted,
     SpansMeasured,
 )
-from sessions.metrics.phase_utilization import COUNTERS_REACH_NS, phase_utilization
+from sessions.metrics.phase_utilization import (
+    COUNTERS_REACH_NS,
+    PhaseUtilization,
+    phase_utilization,
+)
+from sessions.metrics.selection import Selection
 from tests.sessions.played import snapshot_of
 
 S = 1_000_000_000
@@ -63,14 +70,14 @@ def test_a_phase_that_lasts_is_told_by_the_counters_within_it() -> None:
     )
     (found,) = phase_utilization(snapshot_of(events))
     assert (found.phase, found.source, found.n) == ("prefill", "counters", 2)
-    assert (found.tensor_pct, found.bandwidth_pct) == (65.0, 20.0)
+    assert (found.compute_pct, found.bandwidth_pct) == (65.0, 20.0)
 
 
 def test_a_short_phase_is_counted_against_the_peaks() -> None:
     events = told(prefill(1 * S, S // 5), sample(1 * S + S // 10, 60.0, 20.0))
     (found,) = phase_utilization(snapshot_of(events))
     assert (found.source, found.n) == ("counted", 1)
-    assert found.tensor_pct == pytest.approx(
+    assert found.compute_pct == pytest.approx(
         500.0, rel=1e-3
     )  # of 989 dense TFLOP/s, were it so quick
     assert found.bandwidth_pct == pytest.approx(50.0)  # of 3.35 TB/s
@@ -79,14 +86,34 @@ def test_a_short_phase_is_counted_against_the_peaks() -> None:
 def test_a_device_without_known_peaks_and_counters_has_no_shares() -> None:
     events = [*started("some processor"), prefill(2, S)]
     (found,) = phase_utilization(snapshot_of(events))
-    assert (found.source, found.tensor_pct, found.bandwidth_pct) == ("counted", None, None)
+    assert (found.source, found.compute_pct, found.bandwidth_pct) == ("counted", None, None)
     assert phase_utilization(snapshot_of([])) == ()
 
 
-def test_a_verification_on_a_slow_device_is_told_by_its_own_time_there() -> None:
+def test_of_what_was_queued_counters_tell_nothing() -> None:
+    """A verification is queued while its draft still runs: the host's clock does not part them."""
     spans = SpansMeasured(
-        ordinal=0, t_ns=4 * S, step=0, names=("verify",), roles=(Role.TARGET,), start_ns=(1 * S,),
-        host_ns=(1000,), gpu_ns=(2 * S,), n_flops=(10,), n_bytes=(10,),
+        ordinal=0, t_ns=6 * S, step=0, names=("draft_forward", "verify"),
+        roles=(Role.DRAFT, Role.TARGET), start_ns=(1 * S, 1 * S + 1), host_ns=(1, 1),
+        gpu_ns=(2 * S, 2 * S), gpu_start_ns=(1 * S, 3 * S), n_flops=(10, 10), n_bytes=(10, 10),
     )  # fmt: skip
-    (found,) = phase_utilization(snapshot_of(told(spans, sample(2 * S, 40.0, 80.0))))
-    assert (found.phase, found.source, found.bandwidth_pct) == ("verify", "counters", 80.0)
+    found = phase_utilization(snapshot_of(told(spans, sample(2 * S, 10.0, 80.0))))
+    assert [(each.phase, each.source) for each in found] == [
+        ("draft", "counted"), ("verify", "counted")
+    ]  # fmt: skip
+
+
+def test_counters_of_another_sequences_prefill_are_not_this_ones() -> None:
+    events = snapshot_of(told(prefill(1 * S, 2 * S), sample(2 * S, 60.0, 20.0)))
+    (own,) = phase_utilization(events, Selection(0))
+    assert own.source == "counters"
+    assert phase_utilization(events, Selection(1)) == ()
+
+
+def test_counted_work_is_called_arithmetic_whatever_computed_it() -> None:
+    busy = PhaseUtilization(
+        phase="verify", source="counted", n=1, compute_pct=3.0, bandwidth_pct=60.0
+    )
+    assert busy.words == "bandwidth 60 %, arithmetic 3 %"
+    by_counters = dataclasses.replace(busy, source="counters")
+    assert by_counters.words == "bandwidth 60 %, tensor cores 3 %"

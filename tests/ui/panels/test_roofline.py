@@ -67,7 +67,7 @@ def test_points_and_the_peaks_of_the_device_it_ran_on() -> None:
     words = note(found.points, Roof(1e15, 2e11, "", is_known=True))
     assert words == "draft 50 % · verify 50 % of bandwidth, counted"
     busy = PhaseUtilization(
-        phase="prefill", source="counters", n=2, tensor_pct=61.4, bandwidth_pct=None
+        phase="prefill", source="counters", n=2, compute_pct=61.4, bandwidth_pct=None
     )
     assert note(found.points, Roof(1e15, 2e11, "", is_known=True), (busy,)) == (
         f"{words} · prefill by counters: tensor cores 61 %"
