@@ -33,7 +33,14 @@ def test_a_sequence_in_the_way_is_gone_around() -> None:
     pool.allocate(1, 3, first_logical_block=0)
     (other,) = pool.allocate(2, 1, first_logical_block=0)
     assert other == 5
-    assert pool.allocate(1, 4, first_logical_block=3, after=2) == [3, 4, 7, 6]
+    assert pool.allocate(1, 4, first_logical_block=3, after=2) == [3, 4, 6, 7]
+
+
+def test_what_fits_a_gap_lies_side_by_side_though_it_does_not_fit_its_half() -> None:
+    pool, _ = make_pool(100)
+    pool.allocate(1, 10, first_logical_block=0)
+    assert pool.allocate(2, 60, first_logical_block=0) == [*range(40, 100)]
+    assert pool.allocate(3, 30, first_logical_block=0) == [*range(10, 40)]
 
 
 def test_freed_blocks_come_back_in_their_order() -> None:
