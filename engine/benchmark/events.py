@@ -1,8 +1,11 @@
 """What an engine's account of itself costs: the same prompts with and without it, in turn.
 
 Two pairs are compared. ``events``: every event encoded and written, against every event dropped.
-``everything``: events, spans with their ranges and times on the device's clock, and samples, as the
-worker has them, against nothing of these.
+``everything``: events encoded and sent, spans with their ranges and times on the device's clock,
+and samples, as the worker has them, against events made and dropped and none of the rest.
+
+Making events is in both halves of both pairs. A run is timed to its last token: what the sending
+thread still has to send then is not in it, as a worker that decodes on does not wait for it.
 """
 
 import tempfile

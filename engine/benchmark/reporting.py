@@ -1,4 +1,5 @@
-"""All that an engine says and measures of itself, to be switched on and off between two runs."""
+"""What becomes of all that an engine says of itself, and what it measures of itself: to be switched
+on and off between two runs. Events are made in every way, since the engine's loop makes them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -115,7 +116,8 @@ class Reporting:
     def everything(self, *, gpu_uuid: str | None, has_samplers: bool = True) -> Iterator[None]:
         """What the worker does: spans with their ranges and, where ``gpu_uuid`` names a device of
         CUDA, on its clock; samples of the host and of the device; events encoded and sent by a
-        thread, to a file in place of the connection."""
+        thread, to a file in place of the connection. What is not sent yet when the way ends is sent
+        then."""
         queue = QueueSink(self.events)
         with ExitStack() as undone:
             undone.callback(queue.close)

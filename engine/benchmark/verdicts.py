@@ -24,6 +24,9 @@ LEAST_OVER_TRANSFORMERS = 3.0
 MOST_OFF_FORMULA = 0.1
 MOST_SYNCS = 1
 MOST_REPORTING = 0.02
+MEDIAN_ERROR = 0.93
+"""A median's standard error, in distances of the quartiles over the root of how many values there
+are: 1.2533 standard deviations over that root, where the quartiles lie 1.349 of them apart."""
 
 
 @dataclass(frozen=True)
@@ -189,14 +192,16 @@ def _syncs(decoding: Result) -> Verdict:
 def _reporting(events: Result) -> Verdict:
     ratio = _at(events, "everything_on_vs_off") or {}
     return _judge(
-        "events, ranges, times on the device's clock and samples together cost",
+        "sending events, ranges, times on the device's clock and samples together cost",
         _at(events, "everything_cost_share"),
         MOST_REPORTING,
         is_at_most=True,
         show=_percent,
-        why=f"time with all of them / with none - 1, the median of {ratio.get('n', 0)} pairs on "
-        f"{_at(events, 'device')}; quartiles {_number(ratio.get('lower_quartile'))} .. "
-        f"{_number(ratio.get('upper_quartile'))}; no profiler was attached",
+        why="time with all of them / with events made and dropped and none of the rest - 1, to "
+        "the last token: what is sent after it is not timed. The median of "
+        f"{ratio.get('n', 0)} pairs on {_at(events, 'device')}; quartiles "
+        f"{_number(ratio.get('lower_quartile'))} .. {_number(ratio.get('upper_quartile'))}; "
+        "no profiler was attached",
         missing="runs with and without them were not compared",
         blocked=_unsteady(ratio),
     )
@@ -207,11 +212,13 @@ def _unsteady(ratio: Result) -> str:
     lower, upper, n = ratio.get("lower_quartile"), ratio.get("upper_quartile"), ratio.get("n")
     if lower is None or upper is None or not n:
         return ""
-    if (upper - lower) / 2.0 / n**0.5 < MOST_REPORTING:
+    error = MEDIAN_ERROR * (upper - lower) / n**0.5
+    if error < MOST_REPORTING:
         return ""
     return (
         f"the machine did not keep its speed: of {n} pairs the quartiles were {_number(lower)} and "
-        f"{_number(upper)}, and a median of so few is not sure to {_percent(MOST_REPORTING)}"
+        f"{_number(upper)}, so the median's standard error is {_percent(error)}, and not below "
+        f"{_percent(MOST_REPORTING)}"
     )
 
 

@@ -71,11 +71,23 @@ def test_telling_that_costs_too_much_is_missed() -> None:
     assert verdicts[-1].verdict == MISSED
 
 
+def test_what_is_compared_with_telling_is_said() -> None:
+    """Events are made in both, and what is left in the queue is not waited for."""
+    verdict = check_goals(GPU_DECODING, EVENTS)[-1]
+    assert verdict.what.startswith("sending events")
+    assert "/ with events made and dropped and none of the rest" in verdict.why
+    assert "what is sent after it is not timed" in verdict.why
+
+
 def test_pairs_too_far_apart_tell_nothing() -> None:
     noisy = {**EVENTS["everything_on_vs_off"], "lower_quartile": 0.9, "upper_quartile": 1.1}
     verdict = check_goals(GPU_DECODING, {**EVENTS, "everything_on_vs_off": noisy})[-1]
     assert verdict.verdict == NOT_MEASURED
     assert "of 9 pairs the quartiles were 0.900 and 1.100" in verdict.why
+    near = {**noisy, "lower_quartile": 0.95, "upper_quartile": 1.06}
+    verdict = check_goals(GPU_DECODING, {**EVENTS, "everything_on_vs_off": near})[-1]
+    assert verdict.verdict == NOT_MEASURED
+    assert "the median's standard error is 3.4 %" in verdict.why
     many = {**noisy, "n": 100}
     assert check_goals(GPU_DECODING, {**EVENTS, "everything_on_vs_off": many})[-1].verdict == HOLDS
 
