@@ -31,6 +31,8 @@ def print_report(suite: str, result: dict[str, Any], console: Console) -> None:
         "ui": _ui,
     }
     reports[suite](result, console)
+    for name, trace in result.get("failed", {}).items():
+        console.print(f"{name} failed:\n{trace}", markup=False)
 
 
 def _decoding(result: dict[str, Any], console: Console) -> None:
@@ -98,8 +100,10 @@ def _device_rows(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Of a CUDA device: what its memory gives, and the forwards captured beside those that are not;
     nothing elsewhere."""
     figures, reading = result["device_figures"], result["plain_bytes_per_s"]
-    if figures is None or "eager" not in figures:
+    if figures is None:
         return []
+    if "eager" not in figures:
+        return [("the device's figures", "none", figures["why_not_captured"])]
     copy = figures["copy_bytes_per_s"]
     rows = [
         (
@@ -181,7 +185,7 @@ def _events(result: dict[str, Any], console: Console) -> None:
     facts = _facts_table()
     for key, name in (
         ("events_on_vs_off", "time with events / without"),
-        ("everything_on_vs_off", "with events, spans and samples / with none"),
+        ("everything_on_vs_off", "with sending, spans and samples / events made and dropped"),
     ):
         ratio = result.get(key)
         if ratio is not None:
@@ -224,7 +228,7 @@ def _sessions(result: dict[str, Any], console: Console) -> None:
 def _ui(result: dict[str, Any], console: Console) -> None:
     error = result["figures"]["beside_cost_error"]
     names = {
-        "start_s": "from the command to a painted start page, s",
+        "start_s": "from the command to a painted start page, the second time, s",
         "first_paint_anew_s": f"first picture of {result['n_draft_tokens']:,} tokens, new to it, s",
         "first_paint_s": "first picture of them, seen before, s",
         "frame_p95_ms": "frame, 95th percentile: panning, zooming, playing at 10x, ms",
@@ -269,8 +273,6 @@ def _goals(result: dict[str, Any], console: Console) -> None:
         measured = row["measured"] or "-"
         table.add_row(row["what"], measured, row["limit"], row["verdict"], row["why"])
     console.print(table)
-    for name, trace in result["failed"].items():
-        console.print(f"{name} failed:\n{trace}", markup=False)
 
 
 def _facts_table() -> Table:

@@ -2,6 +2,7 @@
 speculative; on CUDA ours without graphs besides. Compared pair by pair, and token by token."""
 
 import statistics
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 import torch
 
 from engine.benchmark import device_figures
-from engine.benchmark.loaded import load
+from engine.benchmark.loaded import let_go, load
 from engine.benchmark.our_side import OurSide, Run, SpanTotals
 from engine.benchmark.steadiness import Steadiness
 from engine.benchmark.summary import paired_ratio, spread
@@ -36,13 +37,20 @@ def run(
     settings: BenchmarkSettings, *, progress: Callable[[str], None], shelf: Shelf | None = None
 ) -> dict[str, Any]:
     """All of ``decode``, and then what ``engine.benchmark.device_figures`` says of the device.
+    Where that breaks, a sentence says so in place of figures, and ``failed`` has the traceback.
 
     Raises: as ``decode``.
     """
     shelf = {} if shelf is None else shelf
     decoded = decode(settings, progress=progress, shelf=shelf)
-    figures = device_figures.run(settings.config, progress=progress, shelf=shelf)
-    return decoded | {"device_figures": figures}
+    let_go()
+    failed: dict[str, str] = {}
+    try:
+        figures = device_figures.run(settings.config, progress=progress, shelf=shelf)
+    except Exception:
+        failed["device_figures"] = traceback.format_exc()
+        figures = device_figures.none_because(failed["device_figures"])
+    return decoded | {"device_figures": figures, "failed": failed}
 
 
 def decode(

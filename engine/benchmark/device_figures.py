@@ -39,6 +39,12 @@ def run(
     }
 
 
+def none_because(trace: str) -> dict[str, Any]:
+    """What stands for figures that could not be had; ``trace`` is the traceback."""
+    last_line = trace.strip().splitlines()[-1]
+    return {"why_not_captured": f"The device's figures could not be had: {last_line}"}
+
+
 def forward_figures(
     config: RunConfig,
     parts: Parts,

@@ -1,16 +1,15 @@
 """All that is to be shown of one pair, in one process with its models loaded once: decoding in all
 ways, what an engine's account of itself costs, published claims, and what comes of them."""
 
-import gc
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-import torch
 from msgspec.structs import replace
 
 from engine.benchmark import claims, decoding, device_figures, events
+from engine.benchmark.loaded import let_go
 from engine.benchmark.verdicts import check_goals
 from engine.models.loading import Shelf
 from engine.wire.benchmark import BenchmarkSettings
@@ -40,7 +39,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
             failed[name] = traceback.format_exc()
             return None
         finally:
-            _let_go()
+            let_go()
 
     decoded = part("decoding", lambda: decoding.decode(settings, progress=progress, shelf=shelf))
     figures = part(
@@ -48,8 +47,7 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         lambda: device_figures.run(settings.config, progress=progress, shelf=shelf),
     )
     if "device_figures" in failed:
-        last_line = failed["device_figures"].strip().splitlines()[-1]
-        figures = {"why_not_captured": f"The device's figures could not be had: {last_line}"}
+        figures = device_figures.none_because(failed["device_figures"])
     observed = part(
         "events",
         lambda: events.run(more_rounds, progress=progress, shelf=shelf, pairs=("everything",)),
@@ -65,11 +63,3 @@ def run(settings: BenchmarkSettings, *, progress: Callable[[str], None]) -> dict
         "verdicts": [asdict(verdict) for verdict in verdicts],
         "failed": failed,
     }
-
-
-def _let_go() -> None:
-    """Of engines that are done with, their graphs and caches: all of them at once, before others
-    capture."""
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

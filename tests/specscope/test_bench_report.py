@@ -86,4 +86,7 @@ def test_a_part_that_failed_is_told_with_its_trace() -> None:
     assert "claims failed:\nRuntimeError: [x] broke" in text
     assert "Claims, on" not in text
     without = {**GPU_DECODING, "device_figures": {"why_not_captured": "The device is gone."}}
-    assert "speed-up measured" in printed("decoding", without)
+    text = printed("decoding", {**without, "failed": {"device_figures": "RuntimeError: [x]"}})
+    assert "speed-up measured" in text
+    assert " ".join(text.split()).count("the device's figures none The device is gone.") == 1
+    assert "device_figures failed:\nRuntimeError: [x]" in text

@@ -1,8 +1,11 @@
 """The ways on the bundled pair: equal tokens, and figures that add up."""
 
+from typing import Any
+
 import pytest
 import torch
 
+from engine.benchmark import decoding, device_figures
 from engine.benchmark.decoding import EAGER_WAYS, first_difference, our_ways, run
 from engine.wire.benchmark import BenchmarkSettings
 from engine.wire.config import ConfigError, RunConfig
@@ -36,7 +39,7 @@ def test_all_ways_decode_the_same_tokens(draft: str) -> None:
     assert result["tokens_per_second"]["plain"]["n"] == len(PROMPTS)
     assert 0 < result["overhead_share"] < 1
     assert result["decoding_speedup"] > 0
-    assert result["warnings"] == []
+    assert (result["warnings"], result["failed"]) == ([], {})
     assert 0 < result["plain_bytes_per_s"]["steps"] < result["plain_bytes_per_s"]["forwards"]
     assert (result["syncs_per_step"], result["device_figures"]) == (None, None)
     assert result["target"] == "bundled-target"
@@ -57,6 +60,28 @@ def test_what_cannot_be_compared_is_refused(config: RunConfig, sentence: str) ->
     settings = BenchmarkSettings(suite="decoding", config=config, prompts=PROMPTS)
     with pytest.raises(ConfigError, match=sentence):
         run(settings, progress=lambda _: None)
+
+
+def test_device_figures_that_break_leave_what_was_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+
+    def decode(*_: Any, **options: Any) -> dict[str, Any]:
+        order.append("decoded")
+        return {"measured_speedup": 2.0}
+
+    def break_off(*_: Any, **options: Any) -> None:
+        order.append("figures")
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr(decoding, "decode", decode)
+    monkeypatch.setattr(decoding, "let_go", lambda: order.append("let go"))
+    monkeypatch.setattr(device_figures, "run", break_off)
+    settings = BenchmarkSettings(suite="decoding", config=RunConfig(), prompts=PROMPTS)
+    result = run(settings, progress=lambda _: None)
+    assert order == ["decoded", "let go", "figures"]
+    assert result["measured_speedup"] == 2.0
+    assert "CUDA out of memory." in result["device_figures"]["why_not_captured"]
+    assert result["failed"].keys() == {"device_figures"}
 
 
 def test_on_cuda_both_ways_are_timed_without_graphs_too() -> None:
