@@ -7,6 +7,7 @@ last a few milliseconds. What cannot be measured says why.
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -144,9 +145,17 @@ class Counters:
         self._gpm: GpmCounters | None = None
         try:
             nvml.nvmlInit()
-            self._gpm = GpmCounters(nvml, find_by_cuda_uuid(nvml, cuda_uuid(device)))
+            self._gpm = self._open(device)
         except (nvml.NVMLError, DeviceGone, NoSuchDevice) as error:
             self._why = str(error)
+
+    def _open(self, device: torch.device) -> GpmCounters:
+        """With NVML begun, which ends again where this fails."""
+        with ExitStack() as undone:
+            undone.callback(self._shut_down)
+            counters = GpmCounters(self._nvml, find_by_cuda_uuid(self._nvml, cuda_uuid(device)))
+            undone.pop_all()
+        return counters
 
     def read(self) -> tuple[Values, list[str]]:
         """Per cent of what is possible, and "field: reason" for each that is missing."""
@@ -158,4 +167,8 @@ class Counters:
             return {}, [str(error)]
         finally:
             self._gpm.close()
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        with suppress(self._nvml.NVMLError):  # a library that was lost is shut down already
             self._nvml.nvmlShutdown()

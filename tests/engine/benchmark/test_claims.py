@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from pynvml import NVML_ERROR_GPU_IS_LOST
 
 from engine.assembly import Parts
 from engine.benchmark import claims
@@ -108,8 +109,22 @@ def test_counters_are_read_and_given_back(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_counters_that_cannot_be_had_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", SimulatedNvml())  # type: ignore[arg-type]
+    nvml = SimulatedNvml()
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)  # type: ignore[arg-type]
     monkeypatch.setattr(claims, "cuda_uuid", lambda device: "0-1")
     values, missing = Counters(torch.device("cpu")).read()
     assert values == {}
     assert missing == ["GPU counters: NVML knows no device 0-1."]
+    assert nvml.n_open == 0
+
+
+def test_a_device_that_goes_away_at_the_probe_leaves_nothing_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nvml = SimulatedNvml(SimulatedGpu("GPU-0-1", refusals={"gpm sample": NVML_ERROR_GPU_IS_LOST}))
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)  # type: ignore[arg-type]
+    monkeypatch.setattr(claims, "cuda_uuid", lambda device: "0-1")
+    values, missing = Counters(torch.device("cpu")).read()
+    assert values == {}
+    assert len(missing) == 1
+    assert (nvml.n_open, nvml.n_samples) == (0, 0)
