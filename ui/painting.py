@@ -1,6 +1,7 @@
 """Painting that an error cannot take the window down with."""
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -8,8 +9,8 @@ from typing import Any
 
 from PySide6.QtGui import QPaintDevice, QPainter
 
-_TOLD: set[tuple[str, str]] = set()
-"""Errors by their method and words: what fails in every frame is told once."""
+_TOLD: set[tuple[str, str, int]] = set()
+"""Errors by their method, kind and line: what fails in every frame is told once."""
 
 
 @contextmanager
@@ -32,9 +33,15 @@ def guarded(paint: Callable[..., None]) -> Callable[..., None]:
         try:
             paint(*arguments)
         except Exception as error:
-            what = (paint.__qualname__, repr(error))
+            line = traceback.extract_tb(error.__traceback__)[-1].lineno or 0
+            what = (paint.__qualname__, type(error).__name__, line)
             if what not in _TOLD:
                 _TOLD.add(what)
                 sys.excepthook(type(error), error, error.__traceback__)
 
     return paint_or_tell
+
+
+def forget_told() -> None:
+    """Tell every error again."""
+    _TOLD.clear()

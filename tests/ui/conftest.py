@@ -6,7 +6,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.support.scripted_sessions import ScriptedWorkshop
+from ui.painting import forget_told
 from ui.session_controller import SessionController
+
+
+@pytest.fixture(autouse=True)
+def every_error_is_told() -> None:
+    """Also one that another test has met."""
+    forget_told()
 
 
 @pytest.fixture

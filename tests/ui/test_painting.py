@@ -5,7 +5,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.painting import guarded, painting
+from ui.painting import forget_told, guarded, painting
 
 
 def test_a_painter_ends_with_its_block_and_with_an_error() -> None:
@@ -27,7 +27,7 @@ class Faulty(QWidget):
     def paintEvent(self, _event: object) -> None:
         with painting(self) as painter:
             self.kept.append(painter)  # as a traceback does
-            raise ValueError("a fault of the widget")
+            raise ValueError(f"a fault of the widget, {len(self.kept)}")
 
 
 def test_an_error_in_a_paint_event_is_told_once_and_the_rest_is_painted(qtbot: QtBot) -> None:
@@ -38,6 +38,10 @@ def test_an_error_in_a_paint_event_is_told_once_and_the_rest_is_painted(qtbot: Q
             assert not widget.grab().isNull()
     assert len(widget.kept) == 3
     assert not any(painter.isActive() for painter in widget.kept)
-    assert [str(error) for _, error, _ in caught] == ["a fault of the widget"]
+    assert [str(error) for _, error, _ in caught] == ["a fault of the widget, 1"]
     assert not beneath.grab().isNull()
+    forget_told()
+    with qtbot.captureExceptions() as caught:
+        widget.grab()
+    assert len(caught) == 1
     widget.deleteLater()
