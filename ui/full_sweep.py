@@ -31,6 +31,7 @@ class FullSweep(QObject):
         super().__init__(parent)
         self._clock, self._controller = clock, controller
         self._n_open = 0
+        self._is_due = False
         controller.sessions_changed.connect(self._count)
         # PySide looks into the source of every module that is loaded behind it, and Python keeps
         # the lines: more than 20 MB that nobody will ask for.
@@ -38,7 +39,8 @@ class FullSweep(QObject):
 
     def _count(self) -> None:
         n_open = len(self._controller.sessions)
-        if n_open < self._n_open:
+        if n_open < self._n_open and not self._is_due:
+            self._is_due = True
             self._clock.after(REST_S, self._sweep)
         self._n_open = n_open
 
@@ -48,4 +50,5 @@ class FullSweep(QObject):
         if is_playing or self._controller.is_running:
             self._clock.after(REST_S, self._sweep)
         else:
+            self._is_due = False
             gc.collect()
