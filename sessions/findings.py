@@ -33,6 +33,8 @@ FEW_DRAFTED = 0.5
 """Share of steps with a draft below which drafting is rare."""
 WORTH_CHANGING = 0.03
 """Gain in tokens per second below which another gamma is not worth a word."""
+NEAR_ONE = 0.03
+"""Of a speed-up: what lies within is neither faster nor slower."""
 SAMPLER_DRIFT = 5.0
 """Standard deviations between observed and expected acceptance that chance does not explain."""
 
@@ -67,7 +69,9 @@ class _Evidence:
     predicted: PredictedSpeedup | None
     what_if: GammaWhatIf | None
     doubt: Doubt | None
-    mean_step_speedup: float | None  # against a bare target forward; None beside a baseline
+    mean_step_speedup: float | None
+    """Against a bare target forward, which was timed for one sequence; None of several decoded
+    together, or beside a baseline."""
     has_baseline: bool
 
     @property
@@ -104,13 +108,16 @@ def find(
     baseline: Snapshot | None = None,
 ) -> tuple[Finding, ...]:
     """The findings, gravest first; none where the evidence is thin."""
+    counts = count(snapshot, selection)
+    is_batched = counts.n_steps > counts.n_engine_steps
+    waterfall_here = None if baseline or is_batched else waterfall(snapshot, None, selection)
     evidence = _Evidence(
-        count(snapshot, selection),
+        counts,
         time_split(snapshot, selection),
         predicted_speedup(snapshot, selection),
         gamma_what_if(snapshot, selection),
         calibration_doubt(snapshot, selection),
-        None if baseline is not None else _mean_step_speedup(snapshot, selection),
+        waterfall_here.measured if waterfall_here else None,
         baseline is not None,
     )
     found = [finding for rule in _RULES for finding in rule(evidence)]
@@ -259,20 +266,13 @@ def _verify_width(evidence: _Evidence) -> Iterator[Finding]:
         )
 
 
-def _mean_step_speedup(snapshot: Snapshot, selection: Selection) -> float | None:
-    """By the steps as they were; None for sequences decoded together, as a bare forward was timed
-    for one."""
-    counts = count(snapshot, selection)
-    found = None if counts.n_steps > counts.n_engine_steps else waterfall(snapshot, None, selection)
-    return None if found is None else found.measured
-
-
 def _not_reached(evidence: _Evidence) -> Iterator[Finding]:
     """A prediction above 1 and mean steps below it: which of both is looked at would decide."""
     predicted, reached = evidence.predicted, evidence.mean_step_speedup
     if predicted is None or reached is None or not evidence.has_time:
         return
-    if predicted.value > 1.0 > reached and evidence.has_acceptance:
+    is_apart = predicted.value > 1.0 + NEAR_ONE and reached < 1.0 - NEAR_ONE
+    if is_apart and evidence.has_acceptance:
         yield Finding(
             "prediction_not_reached",
             Severity.ADVICE,
