@@ -14,7 +14,7 @@ from engine.wire.events import DraftProposed, DraftVerified, Event, StepCommitte
 
 class StepSpeaker:
     """Says the three events of a step for each of its sequences; ``is_profiled`` tells whether the
-    kernels of the step that runs are being recorded."""
+    time of the step that runs is no measure."""
 
     def __init__(
         self,

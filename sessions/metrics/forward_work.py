@@ -53,7 +53,7 @@ class ForwardWork:
 def forward_work(snapshot: Snapshot, selection: Selection = EVERYTHING) -> tuple[ForwardWork, ...]:
     """Draft forwards, verifications and the target's prefills; a kind without any is left out.
 
-    Steps whose kernels were recorded took longer for it, and are left out.
+    Steps whose kernels were recorded, or that captured a graph, took longer for it: left out.
     """
     spans = snapshot.spans
     rows = without_steps(selection.span_rows(snapshot), spans["step"], profiled_steps(snapshot))

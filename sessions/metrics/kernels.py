@@ -9,7 +9,7 @@ import numpy as np
 from sessions.columns import MISSING_INT, Array
 from sessions.metrics.interval import ratio
 from sessions.metrics.over_time import engine_steps
-from sessions.metrics.selection import EVERYTHING, Selection
+from sessions.metrics.selection import EVERYTHING, Selection, profiled_steps
 from sessions.snapshot import Snapshot
 
 _TENSOR_CORE_NAMES = re.compile(
@@ -42,7 +42,7 @@ class LaunchGaps:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingCost:
     """What recording kernels took. ``slowdown`` is the median time of recorded steps over that of
-    the others, what was done outside the step apart; None without either."""
+    usual ones, what was done outside the step apart; None without either."""
 
     n_steps: int
     n_kernels: int
@@ -62,9 +62,10 @@ def recording_cost(snapshot: Snapshot) -> RecordingCost | None:
         return None
     steps = engine_steps(snapshot, with_profiled=True)
     is_recorded = np.isin(steps.step, recordings["step"])
+    is_usual = ~np.isin(steps.step, profiled_steps(snapshot))  # nor did it capture a graph
     slowdown = None
-    if is_recorded.any() and not is_recorded.all():
-        others_ns = float(np.median(steps.ns[~is_recorded]))
+    if is_recorded.any() and is_usual.any():
+        others_ns = float(np.median(steps.ns[is_usual]))
         slowdown = ratio(float(np.median(steps.ns[is_recorded])), others_ns)
     errors = recordings["clock_error_ns"]
     known = errors[errors != MISSING_INT]

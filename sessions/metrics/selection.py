@@ -67,9 +67,9 @@ EVERYTHING = Selection()
 
 
 def profiled_steps(snapshot: Snapshot) -> Array:
-    """The numbers of the steps whose kernels were recorded: that slows a step down, so figures of
-    time leave them out. By their mark or, of steps that were not committed, by what was recorded.
-    """
+    """The numbers of the steps whose kernels were recorded, or that captured a graph: that slows a
+    step down, so figures of time leave them out. By their mark or, of steps that were not
+    committed, by what was recorded."""
     steps = snapshot.steps
     marked: Array = steps["step"][steps["is_profiled"] > 0]
     recorded: Array = snapshot.recordings["step"]
