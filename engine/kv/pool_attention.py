@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import torch
@@ -167,7 +168,7 @@ def _problem(
     starts = blocks[:, 0] * block_size
     scaling = head_dim**-0.5
     try:
-        for width in _PROBED_WIDTHS:
+        for width, window in product(_PROBED_WIDTHS, (None, block_size)):
             query = numbers(2, n_heads, width, head_dim)
             context = PoolContext(
                 mode=mode,
@@ -179,10 +180,12 @@ def _problem(
                 width=width,
                 n_positions=4 * block_size,
             )
-            output = attend_in_pool(query, keys, values, context, scaling=scaling).float()
+            output = attend_in_pool(
+                query, keys, values, context, scaling=scaling, window=window
+            ).float()
             expected = torch.stack(
                 [
-                    _plain(query[row], keys, values, table, n, block_size, scaling)
+                    _plain(query[row], keys, values, table, n, block_size, scaling, window)
                     for row, (table, n) in enumerate(zip(tables, used, strict=True))
                 ]
             )
@@ -203,6 +206,7 @@ def _plain(
     n_used: int,
     block_size: int,
     scaling: float,
+    window: int | None,
 ) -> torch.Tensor:
     """The formula in single precision for one row, [width, n_heads, head_dim]."""
     slots = [table[at // block_size] * block_size + at % block_size for at in range(n_used)]
@@ -215,7 +219,10 @@ def _plain(
     width = query.shape[1]
     places = torch.arange(n_used, device=query.device)
     last = torch.arange(n_used - width, n_used, device=query.device)[:, None]
-    weights = scores.masked_fill(places > last, -torch.inf).softmax(-1)
+    is_hidden = places > last
+    if window is not None:
+        is_hidden |= places <= last - window
+    weights = scores.masked_fill(is_hidden, -torch.inf).softmax(-1)
     return (weights @ seen[1]).transpose(0, 1)
 
 

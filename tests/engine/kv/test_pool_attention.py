@@ -28,6 +28,10 @@ def broken_for_one(query: torch.Tensor, *args: Any, **kwargs: Any) -> tuple[torc
     return (varlen(query, *args, **kwargs)[0] + is_one,)
 
 
+def without_window(*args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
+    return varlen(*args, **{**kwargs, "window_size_left": -1})
+
+
 def use(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_attention, "_operator", lambda: function)
     monkeypatch.setattr(pool_attention, "_activate_newer_kernels", lambda: False)
@@ -53,11 +57,11 @@ def test_side_by_side_where_there_are_no_tables(monkeypatch: pytest.MonkeyPatch)
     assert modes.choose(are_side_by_side=False) == GATHER
 
 
-@pytest.mark.parametrize("function", [broken, broken_for_one])
+@pytest.mark.parametrize("function", [broken, broken_for_one, without_window])
 def test_wrong_numbers_are_not_used(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     use(function, monkeypatch)
     modes = find()
-    assert modes.sentence.startswith("attention gathers the context: its numbers are off by 1")
+    assert modes.sentence.startswith("attention gathers the context: its numbers are off by ")
     assert modes.choose(are_side_by_side=True) == GATHER
 
 
