@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def run_window_bench(
 ) -> dict[str, Any]:
     """All cases; figures by name, each with its limit and whether it holds."""
     figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _compiled(Path(folder) / "compiled"):
         say("start page")
         figures |= _start()
         say(f"a session of {n_draft_tokens:,} draft tokens: making it up")
@@ -89,15 +90,36 @@ def _beside(n_pairs: int) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def _compiled(folder: Path) -> Iterator[None]:
+    """Children find their modules compiled, as those of an installed program are: where Python is
+    told not to keep what it compiles, it is kept in ``folder`` for so long."""
+    forbids = "PYTHONDONTWRITEBYTECODE"
+    if not os.environ.get(forbids):
+        yield
+        return
+    told = os.environ.pop(forbids)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+    try:
+        _child("frames", str(_example()), data=folder)  # compiles what is loaded
+        yield
+    finally:
+        os.environ[forbids] = told
+        del os.environ["PYTHONPYCACHEPREFIX"]
+
+
+def _example() -> Path:
+    from specscope.wiring import LocalWorkshop
+
+    return LocalWorkshop().example()
+
+
 def _child(case: str, *arguments: str, data: Path | None = None) -> dict[str, Any]:
     """What a case found in a process of its own; ``data`` holds its library, preferences and kept
     columns, the user's own by default."""
     environment = {
         **os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": "1",
     }  # fmt: skip
-    # An installed program is compiled; where Python is told not to keep that, it would be again.
-    if environment.pop("PYTHONDONTWRITEBYTECODE", ""):
-        environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "specscope-compiled")
     if data is not None:
         environment["SPECSCOPE_DATA_DIR"] = str(data)
     done = subprocess.run(

@@ -1,5 +1,6 @@
 """What the window costs is measured on something small: figures and their limits are there."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -61,3 +62,20 @@ def test_every_limit_has_a_figure_and_a_verdict(monkeypatch: pytest.MonkeyPatch)
     assert ("beside", str(2 * window_bench.PAIRS_PER_ROUND)) in asked
     assert ("feed", "2.0") in asked
     assert said
+
+
+@pytest.mark.parametrize("is_forbidden", [True, False])
+def test_children_are_compiled_as_an_installed_program_is(
+    is_forbidden: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(window_bench, "_child", lambda case, *_args, **_kw: asked.append(case))
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1" if is_forbidden else "")
+    with window_bench._compiled(tmp_path):
+        assert ("PYTHONDONTWRITEBYTECODE" in os.environ) != is_forbidden
+        kept = str(tmp_path) if is_forbidden else None
+        assert os.environ.get("PYTHONPYCACHEPREFIX") == kept
+    assert asked == ["frames"] * is_forbidden
+    assert os.environ["PYTHONDONTWRITEBYTECODE"] == ("1" if is_forbidden else "")
+    assert "PYTHONPYCACHEPREFIX" not in os.environ
