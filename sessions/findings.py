@@ -110,14 +110,15 @@ def find(
     """The findings, gravest first; none where the evidence is thin."""
     counts = count(snapshot, selection)
     is_batched = counts.n_steps > counts.n_engine_steps
-    waterfall_here = None if baseline or is_batched else waterfall(snapshot, None, selection)
+    has_none = baseline is not None or is_batched
+    losses = None if has_none else waterfall(snapshot, None, selection)
     evidence = _Evidence(
         counts,
         time_split(snapshot, selection),
         predicted_speedup(snapshot, selection),
         gamma_what_if(snapshot, selection),
         calibration_doubt(snapshot, selection),
-        waterfall_here.measured if waterfall_here else None,
+        None if losses is None else losses.measured,
         baseline is not None,
     )
     found = [finding for rule in _RULES for finding in rule(evidence)]
