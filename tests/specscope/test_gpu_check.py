@@ -75,13 +75,36 @@ def _module(name: str, path: Path) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("names", [(), ("torch", "msgspec", "nvtx", "pytest")])
+@pytest.mark.parametrize("names", [(), ("msgspec", "nvtx", "pytest")])
 def test_without_a_device_it_says_so_and_runs_nothing(
     tmp_path: Path, names: tuple[str, ...]
 ) -> None:
     done = start([sys.executable, str(SCRIPT)], without(tmp_path, *names))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "No CUDA device: nothing of this was run.\n"
+
+
+def test_without_torch_nothing_is_said_of_a_device(tmp_path: Path) -> None:
+    done = start([sys.executable, str(SCRIPT)], without(tmp_path, "torch"))
+    assert (done.returncode, done.stderr) == (2, "")
+    (sentence,) = done.stdout.splitlines()
+    assert sentence == (
+        "torch cannot be imported, and nothing of this was run: "
+        "ModuleNotFoundError: No module named 'torch'"
+    )
+
+
+def test_a_torch_that_is_broken_says_what_is(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('libcudart.so: no such file')\n")
+    done = start([sys.executable, str(SCRIPT)], without(tmp_path))
+    assert done.returncode == 2
+    assert done.stdout.endswith(
+        "nothing of this was run: ImportError: libcudart.so: no such file\n"
+    )
+
+
+def test_wheels_brought_along_are_no_part_of_the_sources() -> None:
+    assert ".ci/wheels/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
 def test_what_is_missing_is_said_with_the_way_to_fetch_it(tmp_path: Path) -> None:

@@ -1,10 +1,16 @@
 """The part of `.ci/gpu` that tells goals and claims: what is missed fails nothing."""
 
 import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.specscope.bench_results import RESULTS
@@ -79,3 +85,67 @@ def test_what_a_failing_part_printed_is_kept(
     assert (result == {"failed": {}}) == is_told
     assert [row[1] for row in rows] == ["FAILED"]
     assert results["goals"]["exit_code"] == 1
+
+
+@pytest.mark.parametrize("printed", ["no JSON", "3", ""])
+def test_a_part_that_ends_well_without_its_result_has_failed(script: Any, printed: str) -> None:
+    rows: list = [("tests", "ok", 1.0, "")]
+    results: dict = {}
+    command = [script.sys.executable, "-c", f"print({printed!r})"]
+    result = script.run(
+        "goals", command, time.monotonic() + 100, rows, results, environment=None, is_json=True
+    )
+    assert result is None
+    assert [row[1] for row in rows] == ["ok", "FAILED"]
+    assert rows[1][3] == f"no JSON was printed: {printed or 'nothing was said'}"
+    assert results["goals"]["exit_code"] == 0
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def until(condition: Any, *, limit_s: float = 60.0) -> None:
+    end_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end_s
+        time.sleep(0.02)
+
+
+def with_a_child(file: Path) -> list[str]:
+    """A program whose child writes its number to ``file``, and both stay."""
+    return ["sh", "-c", f"echo told; sleep 600 & echo $! > {file}; wait"]
+
+
+def test_a_part_that_is_too_slow_ends_with_its_children(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "pid"
+    finish = script.finish
+    monkeypatch.setattr(script, "finish", lambda *started: finish(*started[:2], 2.0))
+    rows: list = []
+    results: dict = {}
+    script.run("goals", with_a_child(file), time.monotonic() + 100, rows, results, environment=None)
+    assert [row[1] for row in rows] == ["too slow"]
+    assert results["goals"]["output"] == "told\n"
+    pid = int(file.read_text())
+    until(lambda: not is_running(pid))
+
+
+def test_a_check_that_is_told_to_end_ends_what_it_runs(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    program = (
+        f"import runpy, sys; sys.path.insert(0, {str(SCRIPT.parent)!r}); "
+        f"script = runpy.run_path({str(SCRIPT)!r}); "
+        "script['end_parts_when_told_to_end'](); "
+        f"script['finish']({with_a_child(file)!r}, None, 600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program]) as check:
+        until(lambda: file.exists() and file.read_text().endswith("\n"))
+        os.kill(check.pid, signal.SIGTERM)
+        assert check.wait(60) == 128 + signal.SIGTERM
+    pid = int(file.read_text())
+    until(lambda: not is_running(pid))
