@@ -117,8 +117,8 @@ class DraftList(QWidget):
         words.setFont(interface_font(CAPTION))
         words.setWordWrap(True)
         words.setContentsMargins(22, 0, 0, 2)
-        words.setVisible(bool(words.text()))
         layout.addWidget(words)
+        words.setVisible(bool(words.text()))  # in its line: without one it would be a window
         return line
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -87,10 +87,10 @@ class RunDialog(QDialog):
         buttons.rejected.connect(self.reject)
         self._lay_out(buttons)
         self._let_return_run()
-        self.target.changed.connect(self._target_changed)
+        self.target.settled.connect(self._target_settled)
         for part in (self.target, self.drafts, self.prompts, self.settings, self.nsight):
             part.changed.connect(self._check)
-        self._target_changed(self.target.value)
+        self._target_settled(self.target.value)
         self._fill(remembered)
         self._check()
 
@@ -117,6 +117,7 @@ class RunDialog(QDialog):
 
     def accept(self) -> None:
         """Order, unless something cannot work."""
+        self._target_settled(self.target.value)  # Return runs while it is still being typed
         try:
             order = self.order()
         except ConfigError as error:
@@ -152,7 +153,7 @@ class RunDialog(QDialog):
             if isinstance(values := remembered.get(name), dict):
                 part.fill(values)
 
-    def _target_changed(self, target: str) -> None:
+    def _target_settled(self, target: str) -> None:
         self.drafts.offer_for(target)
 
     def _check(self) -> None:

@@ -20,6 +20,8 @@ class TargetBox(QWidget):
     """A name of the list, or any folder, ``.gguf`` file or hub id."""
 
     changed = Signal(str)
+    settled = Signal(str)
+    """It is chosen, or typing it is done: what is looked up by it would hold up every key."""
 
     def __init__(self, models: Sequence[OfferedModel]) -> None:
         super().__init__()
@@ -40,6 +42,11 @@ class TargetBox(QWidget):
         layout.addWidget(self.words, 1, 0, 1, 2)
         layout.setColumnStretch(0, 1)
         self.box.currentTextChanged.connect(self._tell)
+        self.box.activated.connect(self._settle)
+        line = self.box.lineEdit()
+        assert line is not None  # it is editable
+        line.editingFinished.connect(self._settle)
+        self._settled = self.value
         self._tell(self.value)
 
     @property
@@ -48,11 +55,18 @@ class TargetBox(QWidget):
 
     def choose(self, name: str) -> None:
         self.box.setCurrentText(name)
+        self._settle()
 
     def _browse(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, "A model's folder")
         if folder:
             self.choose(folder)
+
+    def _settle(self) -> None:
+        """Once for each name: Return and the focus both end typing."""
+        if self.value != self._settled:
+            self._settled = self.value
+            self.settled.emit(self.value)
 
     def _tell(self, _text: str) -> None:
         known = self._words.get(self.value)

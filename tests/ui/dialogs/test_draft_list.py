@@ -1,7 +1,7 @@
 """The drafts: ticked, refused with the reason, added by hand."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.tab_stops import order_from
@@ -87,3 +87,21 @@ def test_tab_goes_from_draft_to_draft_and_then_to_the_field(qtbot: QtBot) -> Non
     drafts.choose(["model"])
     boxes = list(drafts._boxes.values())
     assert order_from(boxes[0], 3) == [*boxes, drafts.other]
+
+
+def test_no_part_of_it_is_a_window_while_it_is_filled(qtbot: QtBot) -> None:
+    drafts = list_of(qtbot, "a")
+    drafts.show()
+    shown: list[QWidget] = []
+
+    class Watch(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() is QEvent.Type.Show and isinstance(watched, QWidget):
+                shown.extend([watched] if watched.isWindow() else [])
+            return False
+
+    watch = Watch()
+    QApplication.instance().installEventFilter(watch)
+    drafts.offer_for("b")
+    QApplication.instance().removeEventFilter(watch)
+    assert shown == []

@@ -176,3 +176,19 @@ def test_it_leaves_room_for_the_screens_edges(qtbot: QtBot) -> None:
     screen = dialog.screen().availableGeometry()
     assert dialog.height() <= screen.height() - 60
     assert dialog.width() < screen.width()
+
+
+def test_drafts_are_looked_up_when_the_target_is_typed_and_before_it_runs(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    asked: list[str] = []
+    offer = dialog.drafts._offer
+    dialog.drafts._offer = lambda target: [asked.append(target), *offer(target)][1:]
+    line = dialog.target.box.lineEdit()
+    line.selectAll()
+    QTest.keyClicks(line, "own/model")
+    assert asked == []
+    told: list[RunOrder] = []
+    dialog.ordered.connect(lambda order, _: told.append(order))
+    dialog.accept()
+    assert asked == ["own/model"]
+    assert told[0].configs[0].draft == "ngram"

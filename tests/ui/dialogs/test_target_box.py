@@ -1,6 +1,7 @@
 """The target: a known name, or any other."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from ui.dialogs.target_box import TargetBox
@@ -31,3 +32,17 @@ def test_what_can_be_no_path_is_said(qtbot: QtBot) -> None:
     box.choose("~nosuchuser/model")
     assert "home folder" in box.words.text()
     assert box.words.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_it_settles_when_typing_is_done_and_not_at_each_key(qtbot: QtBot) -> None:
+    box = TargetBox(MODELS)
+    qtbot.addWidget(box)
+    settled: list[str] = []
+    box.settled.connect(settled.append)
+    line = box.box.lineEdit()
+    line.selectAll()
+    QTest.keyClicks(line, "own/model")
+    assert (box.value, settled) == ("own/model", [])
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    box.choose("far")
+    assert settled == ["own/model", "far"]
