@@ -116,10 +116,7 @@ def timeline_digest(
     n_columns = max(8, min(width_px // NARROW_PX, n_steps // _STEPS_A_COLUMN))
     grid, fate_grid = (_grid(covered, window, extent, n) for n in (width_px, n_columns))
     steps = _no_steps() if is_narrow else steps_within(snapshot, *covered)
-    slots = _seen_slots(snapshot, sequence_slots(snapshot), window, view.sequence_id)
-    rows = _Rows(
-        slots, max(1, min(slots.n, MAX_SEQUENCES)), min(longest_draft(newest), MAX_POSITIONS)
-    )
+    rows = _rows(snapshot, window, view.sequence_id, min(longest_draft(newest), MAX_POSITIONS))
     return TimelineDigest(
         window_ns=window,
         covered_ns=covered,
@@ -151,11 +148,11 @@ def _raster(
     if isinstance(place, Grid):
         counts = fate_counts(
             snapshot, rows.slots, place,
-            n_slots=rows.n_slots, n_positions=rows.n_positions, sequence_id=view.sequence_id,
+            n_slots=rows.n_slots, n_positions=rows.n_positions,
         )  # fmt: skip
     else:
         covered, steps = place
-        found = fates_within(snapshot, rows.slots, *covered, sequence_id=view.sequence_id)
+        found = fates_within(snapshot, rows.slots, *covered)
         tokens, token_ns = _placed(found, steps, rows)
     return {
         "tokens": tokens,
@@ -217,17 +214,27 @@ def _n_steps(snapshot: Snapshot, window: Interval) -> int:
     return 0 if seen is None else seen[1] - seen[0] + 1
 
 
-def _seen_slots(snapshot: Snapshot, slots: Slots, window: Interval, only: int | None) -> Slots:
-    """Without the rows of which nothing is seen: of a sequence alone, and of finished ones."""
-    if only is not None or slots.n <= 1:
-        return Slots(slots.sequence_ids, slots.slots, min(slots.n, 1))
+def _rows(snapshot: Snapshot, window: Interval, looked_at: int | None, n_positions: int) -> _Rows:
+    """Without the rows of which nothing is seen, of finished sequences. The row of the sequence
+    ``looked_at`` alone, as long as anything is seen of it: one that ran at another time hides
+    nothing."""
+    slots = sequence_slots(snapshot)
+    if slots.n <= 1:
+        return _Rows(slots, 1, n_positions)
     drafts = snapshot.drafts
-    rows = rows_within(drafts, *window)
-    used = np.unique(slots.of(np.unique(drafts["sequence_id"][rows])))
+    used = np.unique(slots.of(np.unique(drafts["sequence_id"][rows_within(drafts, *window)])))
     used = used[used >= 0]
-    renumbered = np.searchsorted(used, slots.slots).astype(np.int32)
+    if looked_at is not None and len(own := np.intersect1d(used, slots.of(np.array([looked_at])))):
+        return _Rows(_only(slots, own, slots.n), 1, n_positions)
+    n = len(used)
+    return _Rows(_only(slots, used, n), max(1, min(n, MAX_SEQUENCES)), n_positions)
+
+
+def _only(slots: Slots, used: Array, n: int) -> Slots:
+    """The rows ``used``, numbered anew, the sequences of others without one; of ``n`` in all."""
     is_used = np.isin(slots.slots, used)
-    return Slots(slots.sequence_ids[is_used], renumbered[is_used], len(used))
+    renumbered = np.searchsorted(used, slots.slots[is_used]).astype(np.int32)
+    return Slots(slots.sequence_ids[is_used], renumbered, n)
 
 
 def _no_steps() -> StepTimes:

@@ -1,16 +1,19 @@
 """The timeline on the screen: ranges, clicks, following."""
 
+from itertools import product
+
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from engine.wire.events import EngineState, StepCommitted
+from sessions.playhead import step_ends
 from tests.sessions.played import drafted, snapshot_of
 from tests.support.event_script import EventScript
 from tests.support.long_session import long_snapshot
 from tests.ui.panels.moments import in_both_themes, moment_of, plain, shown, stepped_by_hand
 from ui.look import Look
-from ui.moment import Moment
+from ui.moment import Moment, TokenRef
 from ui.panels.timeline import TimelinePanel
 from ui.panels.timeline_digest import TimelineDigest
 from ui.view_state import ViewState
@@ -238,3 +241,40 @@ def test_values_can_be_copied(panel: TimelinePanel) -> None:
     assert panel.raster.csv().splitlines()[0].startswith("step,sequence_id,start_ns")
     assert len(panel.raster.csv().splitlines()) == 1 + 8
     assert panel.lanes.csv().count("verify") == 4
+
+
+def gammas_apart() -> EventScript:
+    """Two sequences one after the other, the first at gamma 4, the second at 7 after a pause."""
+    script = EventScript(n_blocks=256)
+    for gamma in (4, 7):
+        sequence_id = script.sequence()
+        for _ in range(20):
+            script.step(sequence_id, drafted=gamma, accepted=2)
+        script.finish_sequence(sequence_id)
+        script.state(EngineState.PAUSED)
+        script.state(EngineState.RUNNING)
+    return script
+
+
+def test_a_token_of_the_last_prompt_leaves_the_fates_of_the_first(panel: TimelinePanel) -> None:
+    script = gammas_apart()
+    half = len(script.events) // 2
+    show(panel, moment_of(script.events[:half], is_live=True))
+    panel.hide()
+    script.finish()
+    moment = moment_of(script.events)
+    panel.state.select_token(TokenRef(sequence_id=1, step=39, draft_index=3))
+    panel.resize(700, 240)
+    panel.show()
+    ends = step_ends(moment.snapshot)
+    for window in ((ends[0], ends[9]), (0, ends[19]), (ends[15], ends[25])):
+        panel.state.look_at((int(window[0]), int(window[1])))
+        show(panel, moment)
+        assert panel.raster.n_positions == 7
+        cells = panel.raster.cells
+        assert cells is not None
+        is_seen = (cells.end_ns > window[0]) & (cells.start_ns < window[1])
+        assert is_seen.any()
+        picture = panel.raster.grab().toImage()
+        places = product(range(60, picture.width(), 2), range(picture.height()))
+        assert panel.theme.accepted in {picture.pixelColor(*place).name() for place in places}

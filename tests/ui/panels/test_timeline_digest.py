@@ -122,6 +122,28 @@ def test_a_sequence_looked_at_has_the_raster_to_itself() -> None:
     assert digest.captions == ()
 
 
+def test_a_sequence_looked_at_that_ran_at_another_time_hides_no_other() -> None:
+    moment = moment_of(two_kinds().events)
+    first_ns = (0, int(moment.snapshot.steps["t_ns"][1]))
+    for width_px in (1000, 1):  # single tokens, and counted
+        digest = digest_of(moment, View(sequence_id=1, window_ns=first_ns), width_px=width_px)
+        assert digest.n_slots == 1
+        if digest.tokens is not None:
+            assert digest.tokens.sequence_id.tolist()[:8] == [0] * 8
+        else:
+            assert digest.counts is not None
+            assert digest.counts.sum() >= 8
+
+
+def test_counted_columns_are_of_the_row_looked_at() -> None:
+    moment = moment_of(side_by_side(3).events)
+    view = View(sequence_id=2, window_ns=(0, moment.snapshot.t_ns + 1))
+    digest = digest_of(moment, view, width_px=1)
+    assert digest.counts is not None
+    assert digest.n_slots == 1
+    assert digest.counts.sum() == 6  # of three steps, two tokens each
+
+
 def test_one_sequence_after_the_other_share_the_rows() -> None:
     digest = digest_of(moment_of(two_kinds().events))
     assert digest.n_slots == 1
