@@ -28,7 +28,7 @@ from ui.look import Look
 from ui.number_fields import whole_field
 from ui.panels.planner_fields import number_field
 from ui.panels.planner_source import FormSource
-from ui.plain_text import plain_label
+from ui.plain_text import plain_label, plain_tip
 from ui.plots.curve import CurvePlot, Mark
 from ui.theme import CAPTION, Theme, interface_font
 
@@ -36,6 +36,10 @@ MOST_GAMMA = 64
 _CURVE_TO = 16
 _TABLE_GAMMAS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 _WIDE_PX = 470
+_V_TIP = (
+    "Verify-width cost T(γ + 1) / T(1): a number for every width, or a list from width 1 on, such "
+    "as 1,1.02,1.05."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +169,7 @@ class SpeedupForm(QWidget):
         self.c = number_field(first.c, most=10.0, step=0.01)
         self.c.setToolTip("Draft forward / target forward, both one token wide.")
         self.v = QLineEdit(first.v)
-        self.v.setToolTip(
-            "Verify-width cost T(γ + 1) / T(1): a number for every width, or a list from width 1 "
-            "on, such as 1,1.02,1.05."
-        )
+        self._tell_v()
         self.overhead = number_field(first.overhead, most=100.0, step=0.05)
         self.overhead.setToolTip(
             "Rest: what a drafting step takes beside its forwards / a plain target forward. The "
@@ -186,6 +187,7 @@ class SpeedupForm(QWidget):
         for box in (self.alpha, self.c, self.overhead):
             box.valueChanged.connect(self._typed)
         self.gamma.valueChanged.connect(self._typed)
+        self.v.textChanged.connect(self._tell_v)
         self.v.textChanged.connect(self._typed)
         self.source = FormSource()
         self.source.taken.connect(self._fill)
@@ -291,6 +293,10 @@ class SpeedupForm(QWidget):
             return ""
         point = near[0]
         return f"γ {point.gamma}: {point.speedup:.3f}×\n{point.tokens_per_step:.3f} tokens/step"
+
+    def _tell_v(self) -> None:
+        """The field is too narrow for a list of every width."""
+        self.v.setToolTip(plain_tip(f"{_V_TIP}\nNow: {self.v.text().replace(',', ', ')}"))
 
     def _typed(self) -> None:
         if not self._is_filling:

@@ -108,3 +108,10 @@ def test_a_plan_from_doubted_timing_says_so_until_somebody_types(form: SpeedupFo
     assert DOUBTED in form.words.text()
     form.alpha.setValue(0.3)
     assert DOUBTED not in form.words.text()
+
+
+def test_the_whole_list_of_costs_is_told_by_its_field(form: SpeedupForm) -> None:
+    form.set_preset(SpeedupInputs(v=",".join(["1", *["1.0141"] * 15, "1.25"])))
+    assert form.v.toolTip().count("1.0141") == 15
+    assert "1.25" in form.v.toolTip()
+    assert "T(1)" in form.v.toolTip()
