@@ -1,7 +1,7 @@
 """Cards: a panel's frame in the window, a rounded sheet with a small bold title at the left and the
 finding or the legend at the right of the same line."""
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -23,6 +23,9 @@ from ui.panels.base import Panel
 from ui.shortened import shortened
 from ui.theme import CAPTION, capitals, interface_font
 from ui.view_state import ViewState
+
+_LOWEST_BODY = 115
+"""In pixels. A plot that is lower can be seen and not read: the cards are scrolled instead."""
 
 
 class CardHeader(QFrame):
@@ -79,6 +82,13 @@ class CardHeader(QFrame):
         return self.note.sizeHint().width() <= self.note.width()
 
 
+class _CardBody(QFrame):
+    """Where the panel is: as high as it must be, and no lower than can be read."""
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint().expandedTo(QSize(0, _LOWEST_BODY))
+
+
 class CardDock(QDockWidget):
     """A panel in a dock that looks like a card. The panel is loaded and made when it is first asked
     for: most cards of a window are never seen."""
@@ -101,7 +111,7 @@ class CardDock(QDockWidget):
         self.header.customContextMenuRequested.connect(
             lambda place: pop_up(self.menu(), self.header.mapToGlobal(place))
         )
-        body = QFrame()
+        body = _CardBody()
         body.setObjectName("cardBody")
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(0, 0, 0, 0)

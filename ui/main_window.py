@@ -1,11 +1,12 @@
 """MainWindow: the bars, the docks, the menus, and what is wired to what. No logic of its own."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
@@ -37,6 +38,7 @@ from ui.run_order import OrderedPrompt, RunOrder
 from ui.session_controller import SessionController
 from ui.start_page import StartPage
 from ui.view_state import ViewState
+from ui.window_fit import FRAMED_S, keep_in_sight, restore
 from ui.window_paint import WindowPaint
 from ui.workshop import Workshop
 
@@ -48,9 +50,6 @@ if TYPE_CHECKING:
 
 _FRAMES_BEFORE_STAGE = 10
 """A third of a second: then the start page has been painted, and nobody has clicked yet."""
-
-SMALLEST = (900, 560)
-"""Of what is under the menus, in pixels. Cards that want more are squeezed."""
 
 PROMPTS_PER_KIND = 2
 KIND_TOKENS = 160
@@ -84,7 +83,7 @@ class MainWindow(QMainWindow):
         self.actions_by_text = install(self, self.acts)
         share_keys(self)
         self._connect()
-        self._restore_geometry()
+        restore(self, preferences.values.geometry)
         self.statusBar().setSizeGripEnabled(False)
         self.statusBar().hide()
 
@@ -238,7 +237,6 @@ class MainWindow(QMainWindow):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.start)
         page = QFrame()
-        page.setMinimumSize(*SMALLEST)  # whatever is in it: a notice must not make the window grow
         outer = QVBoxLayout(page)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -364,13 +362,11 @@ class MainWindow(QMainWindow):
     def _kept_bookmarks(self, path: Path) -> Sequence[int]:
         return self.preferences.values.bookmarks.get(str(path.absolute()), ())
 
-    def _restore_geometry(self) -> None:
-        text = self.preferences.values.geometry.encode("ascii", "replace")
-        if not text or not self.restoreGeometry(QByteArray.fromBase64(text)):
-            available = self.screen().availableGeometry()
-            self.resize(min(1720, available.width()), min(1050, available.height()))
-
     # --- Qt --------------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.clock.after(FRAMED_S, partial(keep_in_sight, self))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.toLocalFile().endswith(SUFFIX) for url in event.mimeData().urls()):

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QMainWindow,
     QPushButton,
+    QScrollArea,
     QTabBar,
     QTabWidget,
     QVBoxLayout,
@@ -106,7 +108,8 @@ class Stage(QWidget):
         open_sessions.addWidget(self.tabs)
         column.addLayout(open_sessions)
         column.addWidget(self.narrowed, 0, Qt.AlignmentFlag.AlignHCenter)
-        for widget, stretch in ((self.tiles, 0), (self.host, 1)):
+        self.area = _scrolled(self.host)
+        for widget, stretch in ((self.tiles, 0), (self.area, 1)):
             line = QHBoxLayout()
             line.setContentsMargins(8, 4, 8, 4)
             line.addWidget(widget)
@@ -250,3 +253,14 @@ class Stage(QWidget):
             self.tabs.setCurrentIndex(places[0])
         self.tabs.setVisible(len(sessions) > 1)
         self.tabs.blockSignals(False)
+
+
+def _scrolled(host: QMainWindow) -> QScrollArea:
+    """The cards, to be scrolled where there is less room than they need: else they would lie over
+    one another, or press the bars out of the window."""
+    area = QScrollArea()
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidgetResizable(True)
+    area.setWidget(host)
+    return area

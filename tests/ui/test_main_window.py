@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from engine.wire.commands import Pause
@@ -13,7 +15,7 @@ from engine.wire.events import FinishReason
 from tests.support.event_script import EventScript
 from tests.support.scripted_sessions import ScriptedEngine, ScriptedWorkshop, script_of
 from ui.dialogs.shortcut_sheet import ShortcutSheet
-from ui.layouts import PRESETS
+from ui.layouts import PRESETS, Preset
 from ui.look import Look
 from ui.main_window import MainWindow
 from ui.preferences import Preferences
@@ -328,3 +330,27 @@ def test_no_notice_and_no_layout_changes_the_windows_size(driven: Driven) -> Non
         assert window.stage.transport.geometry().bottom() < window.stage.height()
         window.banner.hide()
         window.state.narrow(None)
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_a_small_window_squeezes_no_card_and_keeps_its_bars(driven: Driven, preset: Preset) -> None:
+    window = driven.window
+    window.open_example()
+    window.resize(900, 500)
+    window.lay_out(preset.key)
+    for _ in range(10):  # cards are made one a frame, and each may want more room
+        driven.tick(2)
+        QApplication.processEvents()
+    assert window.size().toTuple() == (900, 500)
+    transport = window.transport
+    bottom = transport.mapTo(window, transport.rect().bottomLeft()).y()
+    assert bottom < window.height()
+    assert window.run_bar.height() >= window.run_bar.minimumSizeHint().height()
+    docks = [dock for dock in window.stage.docks.values() if not dock.isHidden()]
+    fronts = [dock for dock in docks if dock.x() >= 0]  # one behind a tab lies out of sight
+    assert fronts
+    for dock in fronts:
+        least = dock.minimumSizeHint()
+        assert least == least.boundedTo(dock.size()), dock.title
+    for one, other in combinations(fronts, 2):
+        assert not one.geometry().intersects(other.geometry()), (one.title, other.title)

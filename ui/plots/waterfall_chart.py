@@ -12,6 +12,7 @@ from ui.theme import CAPTION, Theme, interface_font
 
 _HALF = 0.33
 """Half a bar's height; rows are 1 apart."""
+_AXIS_PX = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +72,5 @@ class WaterfallChart(HomePlot):
         axis.setWidth(int(max(metrics.horizontalAdvance(row.name) for row in rows)) + 12)
         top = max(max(row.start, row.end) for row in rows)
         room = max(metrics.horizontalAdvance(row.label) for row in rows)
+        self.setMinimumHeight(_AXIS_PX + round(len(rows) * metrics.ascent()))  # names stay apart
         self.set_home((0.0, ceiling(top)), (-0.5, len(rows) - 0.5), right_px=int(room) + 8)
