@@ -1,8 +1,9 @@
 """Fields for numbers."""
 
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from tests.ui.wheel import turn_wheel
 from ui.look import Look
 from ui.number_fields import decimal_field, whole_field
 
@@ -30,3 +31,23 @@ def test_their_text_stands_where_that_of_other_fields_does(qtbot: QtBot) -> None
     inset, other = (line.mapTo(line.window(), line.cursorRect().topLeft()).x() for line in lines)
     assert abs(inset - other) <= 2
     assert number.sizeHint().height() == words.sizeHint().height()
+
+
+def test_the_wheel_passes_over_them_unless_the_keyboard_is_in_them(qtbot: QtBot) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    column = QVBoxLayout(page)
+    fields = (whole_field(0, 9, 5), decimal_field(0, 9, 5))
+    for field in fields:
+        column.addWidget(field)
+    page.show()
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    for field in fields:
+        page.setFocus()
+        field.clearFocus()
+        turn_wheel(field)
+        assert field.value() == 5
+        field.setFocus()
+        turn_wheel(field)
+        assert field.value() == 4

@@ -31,7 +31,8 @@ class PlannerPanel(Panel):
         "Memory: weights, both caches of the whole context, the tokens in flight, a step's "
         "logits and probabilities, activations, and allowances for CUDA. Document mode is the "
         "simple estimate often seen in print.\n"
-        "Everything is worked out anew at each change; a click on the curve takes its γ.\n"
+        "Everything is worked out anew at each change; a click on the curve takes its γ. "
+        "Ctrl and the wheel zoom a chart here; the wheel alone scrolls the form.\n"
         "Until something is typed, both forms follow the open session."
     )
     frames_per_draw = 30

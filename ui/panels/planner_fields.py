@@ -1,14 +1,54 @@
-"""The fields of the planner's forms."""
+"""The fields of the planner's forms, and their charts: the forms scroll, so all of them leave the
+wheel to the form."""
 
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox
 
 from engine.theory.presets import PRESETS
 from ui.number_fields import decimal_field, whole_field
+from ui.plots.curve import CurvePlot
+from ui.plots.part_bars import PartBars
+from ui.plots.plot import Plot
+
+
+class _StillChoice(QComboBox):
+    """Not changed by a wheel that passes over it."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class _StillPlot(Plot):
+    """Zoomed with Ctrl and the wheel: the wheel alone is the form's, over whatever it passes."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class FormBars(_StillPlot, PartBars):
+    """Bars in a form that scrolls."""
+
+
+class FormCurve(_StillPlot, CurvePlot):
+    """A curve in a form that scrolls."""
+
+
+def choice_field(names: Sequence[str]) -> QComboBox:
+    """One of several names."""
+    box = _StillChoice()
+    box.addItems(list(names))
+    return box
 
 
 def models_field(text: str, *first: str) -> QComboBox:
     """A model to choose or to type."""
-    box = QComboBox()
+    box = choice_field([])
     box.setEditable(True)
     box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
     box.addItems([*first, *PRESETS])

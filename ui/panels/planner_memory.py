@@ -32,10 +32,16 @@ from engine.theory.presets import PRESETS
 from engine.theory.shape_source import NamedShape, resolve_shape
 from engine.theory.workload import Workload, to_gib
 from ui.look import Look
-from ui.panels.planner_fields import bits_field, count_field, models_field
+from ui.panels.planner_fields import (
+    FormBars,
+    bits_field,
+    choice_field,
+    count_field,
+    models_field,
+)
 from ui.panels.planner_source import FormSource
 from ui.plain_text import plain_label
-from ui.plots.part_bars import Part, PartBar, PartBars
+from ui.plots.part_bars import Part, PartBar
 from ui.theme import CAPTION, Theme, interface_font, mixed
 
 NONE = "none"
@@ -170,21 +176,23 @@ class MemoryForm(QWidget):
         self.parts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for label in (self.problem, self.words):
             label.setWordWrap(True)
-        self.plot = PartBars(look.theme, x_label="GiB")
+        self.plot = FormBars(look.theme, x_label="GiB")
         self.plot.setMinimumSize(160, 120)
         self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         right = QVBoxLayout()
-        right.addWidget(self.problem)
         right.addWidget(self.plot, 1)
-        right.addWidget(self.words)
         right.addWidget(self.parts)
         left = QVBoxLayout()
         left.addLayout(self._form)
         left.addWidget(self.source)
         left.addStretch(1)
-        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._layout.setContentsMargins(0, 4, 0, 0)
+        column = QVBoxLayout(self)  # the answer first: it is seen wherever the form is small
+        column.setContentsMargins(0, 4, 0, 0)
+        column.addWidget(self.problem)
+        column.addWidget(self.words)
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._layout.setSpacing(12)
+        column.addLayout(self._layout, 1)
         self._layout.addLayout(left)
         self._layout.addLayout(right, 1)
         self.recompute()
@@ -201,13 +209,12 @@ class MemoryForm(QWidget):
         )
         self.kv_bits = bits_field(first.kv_bits)
         self.n_gpus = count_field(first.n_gpus, 1, 64)
-        self.mode, self.device = QComboBox(), QComboBox()
-        self.mode.addItems(MODES)
+        self.mode = choice_field(MODES)
+        self.device = choice_field([device.name for device in KNOWN_DEVICES])
         self.mode.setToolTip(
             "Exact: what an engine allocates. Document: the simple estimate often seen in print, "
             "with round model sizes and 8 % on top."
         )
-        self.device.addItems([device.name for device in KNOWN_DEVICES])
         self._form = QFormLayout()
         self._form.setHorizontalSpacing(8)
         self._form.setVerticalSpacing(3)

@@ -26,10 +26,10 @@ from engine.theory.plans import (
 from engine.theory.speedup import PUBLISHED_BAND
 from ui.look import Look
 from ui.number_fields import whole_field
-from ui.panels.planner_fields import number_field
+from ui.panels.planner_fields import FormCurve, number_field
 from ui.panels.planner_source import FormSource
 from ui.plain_text import plain_label, plain_tip
-from ui.plots.curve import CurvePlot, Mark
+from ui.plots.curve import Mark
 from ui.theme import CAPTION, Theme, interface_font
 
 MOST_GAMMA = 64
@@ -136,7 +136,7 @@ class SpeedupForm(QWidget):
         self._is_doubtful = False
         self.plan: SpeedupPlan | None = None
         self._make_fields()
-        self.plot = CurvePlot(look.theme, x_label="γ", y_label="speed-up S(γ)")
+        self.plot = FormCurve(look.theme, x_label="γ", y_label="speed-up S(γ)")
         self.plot.setMinimumSize(160, 130)
         self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.plot.clicked.connect(lambda x, _y: self.gamma.setValue(round(x)))

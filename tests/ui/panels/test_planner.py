@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QScrollArea
 from pytestqt.qtbot import QtBot
 
 from tests.sessions.played import drafted, snapshot_of
+from tests.ui.wheel import turn_wheel
 from ui.look import Look
 from ui.moment import Moment, View
 from ui.panels.planner import PlannerPanel
@@ -56,3 +59,38 @@ def test_models_that_are_here_can_be_planned(qtbot: QtBot, tmp_path: Path) -> No
     assert target.findText("unreadable") < 0
     target.setCurrentText("bundled-target")
     assert panel.memory.plan is not None
+
+
+def test_the_wheel_scrolls_a_form_whatever_it_passes(qtbot: QtBot) -> None:
+    panel = PlannerPanel(ViewState(), Look("dark"))
+    qtbot.addWidget(panel)
+    panel.resize(430, 200)
+    panel.show()
+    for place, form in enumerate((panel.speedup, panel.memory)):
+        panel.tabs.setCurrentIndex(place)
+        area = panel.tabs.currentWidget()
+        assert isinstance(area, QScrollArea)
+        bar, view = area.verticalScrollBar(), form.plot.getPlotItem().getViewBox()
+        before = view.viewRange(), form.inputs()
+        passed = [form.plot.viewport(), form.gamma]
+        passed += [panel.memory.device, panel.memory.target] if place else []
+        for widget in passed:
+            area.ensureWidgetVisible(widget)
+            place = bar.value()
+            turn_wheel(widget, up=place > 0)
+            assert bar.value() != place
+        assert (view.viewRange(), form.inputs()) == before
+        area.ensureWidgetVisible(form.plot)
+        turn_wheel(form.plot.viewport(), keys=Qt.KeyboardModifier.ControlModifier)
+        assert view.viewRange() != before[0]
+
+
+def test_the_memorys_answer_is_seen_without_scrolling(qtbot: QtBot) -> None:
+    panel = PlannerPanel(ViewState(), Look("dark"))
+    qtbot.addWidget(panel)
+    panel.resize(480, 300)
+    panel.show()
+    panel.tabs.setCurrentIndex(1)
+    words = panel.memory.words
+    assert "fits on" in words.text()
+    assert words.visibleRegion().boundingRect() == words.rect()
