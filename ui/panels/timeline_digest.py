@@ -22,7 +22,6 @@ from sessions.metrics.lanes import (
     grid_over,
     lanes_within,
     pause_lane,
-    pauses,
     rows_within,
 )
 from sessions.metrics.slots import Slots, sequence_slots
@@ -31,24 +30,29 @@ from sessions.metrics.step_times import (
     first_and_last_step,
     step_bounds,
     steps_within,
-    usual_step_ns,
 )
 from sessions.snapshot import Snapshot
 from ui.moment import Moment, View
 from ui.panels.base import Empty
+from ui.step.between_rests import (
+    BESIDE,
+    Rests,
+    behind_rests,
+    last_worked,
+    long_rests,
+    usual_work_ns,
+)
 
 N_FOLLOWED = 18
 """Steps in the picture while it follows the newest."""
-LEAST_FOLLOWED = 6
-"""Of the newest steps, so many are in it also where the engine was paused between them."""
+_LEAST_STEPS = 0.25
+"""A window that begins behind a rest is never narrower than this part of a usual step."""
 NARROW_PX = 3
 """A step narrower than this is not drawn alone."""
 MAX_SEQUENCES = 4
 MAX_POSITIONS = 32
 _MAX_BARS = 400
 _STEPS_A_COLUMN = 4
-_ROOM = 0.04
-"""Of the window's width, kept free behind the newest step."""
 
 Interval = tuple[int, int]
 
@@ -62,7 +66,7 @@ class TimelineDigest:
     extent_ns: Interval  # all there is
     is_following: bool
     width_ns: int  # wanted while following
-    least_ns: int  # narrower would hide the steps that a resting engine was let go
+    least_ns: int  # narrower would hide what was done since the engine rested
     lanes: tuple[Lane, ...]
     grid: Grid  # of the lanes' columns
     pauses: Lane
@@ -103,9 +107,14 @@ def timeline_digest(
         return None
     is_later = newest.t_ns > snapshot.t_ns
     end_ns = snapshot.t_ns if is_later else extent[1]
-    usual_ns = usual_step_ns(snapshot) or max(1, (extent[1] - extent[0]) // N_FOLLOWED)
-    least_ns = _stepped_ns(snapshot, end_ns)
-    width_ns = max(usual_ns * N_FOLLOWED, least_ns)
+    usual_ns = usual_work_ns(snapshot) or max(1, (extent[1] - extent[0]) // N_FOLLOWED)
+    rests = long_rests(snapshot)
+    since_ns, end_ns = last_worked(rests, end_ns)
+    width_ns, least_ns = usual_ns * N_FOLLOWED, 0
+    if since_ns is not None:
+        whole_ns = round((end_ns - since_ns) / (1 - 2 * BESIDE))
+        least_ns = min(width_ns, max(whole_ns, round(usual_ns * _LEAST_STEPS)))
+        width_ns = least_ns
     window = view.window_ns or followed_window(extent, end_ns, width_ns)
     reach = window[1] - window[0]
     # While following, the picture may be up to twice as wide as wanted: see the panel.
@@ -116,7 +125,8 @@ def timeline_digest(
     n_columns = max(8, min(width_px // NARROW_PX, n_steps // _STEPS_A_COLUMN))
     grid, fate_grid = (_grid(covered, window, extent, n) for n in (width_px, n_columns))
     steps = _no_steps() if is_narrow else steps_within(snapshot, *covered)
-    rows = _rows(snapshot, window, view.sequence_id, min(longest_draft(newest), MAX_POSITIONS))
+    n_positions = min(longest_draft(newest), MAX_POSITIONS)
+    rows = _rows(snapshot, window, view.sequence_id, n_positions)
     return TimelineDigest(
         window_ns=window,
         covered_ns=covered,
@@ -129,7 +139,7 @@ def timeline_digest(
         pauses=pause_lane(snapshot, grid, max_bars=max_bars),
         steps=steps,
         fate_grid=fate_grid,
-        **_raster(snapshot, view, rows, fate_grid if is_narrow else (covered, steps)),
+        **_raster(snapshot, view, rows, fate_grid if is_narrow else (covered, steps, rests)),
         column_steps=_column_steps(snapshot, fate_grid),
         selected_ns=None if view.step is None else step_bounds(snapshot, view.step),
         playhead_ns=snapshot.t_ns if is_later else None,
@@ -140,10 +150,10 @@ def timeline_digest(
 
 
 def _raster(
-    snapshot: Snapshot, view: View, rows: _Rows, place: Grid | tuple[Interval, StepTimes]
+    snapshot: Snapshot, view: View, rows: _Rows, place: Grid | tuple[Interval, StepTimes, Rests]
 ) -> dict[str, Any]:
     """The digest's fields of the raster: counts in the columns of a grid, or single tokens in the
-    steps of a time."""
+    steps of a time, without its rests."""
     tokens, token_ns, counts = None, None, None
     if isinstance(place, Grid):
         counts = fate_counts(
@@ -151,9 +161,9 @@ def _raster(
             n_slots=rows.n_slots, n_positions=rows.n_positions,
         )  # fmt: skip
     else:
-        covered, steps = place
+        covered, steps, rests = place
         found = fates_within(snapshot, rows.slots, *covered)
-        tokens, token_ns = _placed(found, steps, rows)
+        tokens, token_ns = _placed(found, steps, rows, rests)
     return {
         "tokens": tokens,
         "token_ns": token_ns,
@@ -167,21 +177,8 @@ def _raster(
 
 def followed_window(extent: Interval, end_ns: int, width_ns: int) -> Interval:
     """The newest ``width_ns``, some room behind them; from the beginning until there is so much."""
-    right = max(end_ns + round(width_ns * _ROOM), extent[0] + width_ns)
+    right = max(end_ns + round(width_ns * BESIDE), extent[0] + width_ns)
     return right - width_ns, right
-
-
-def _stepped_ns(snapshot: Snapshot, end_ns: int) -> int:
-    """How far the newest steps reach back from ``end_ns`` where the engine rested between them: one
-    who lets it go step by step sees these, not the last rest alone. 0 where it did not rest."""
-    drafts, steps = snapshot.drafts, snapshot.steps
-    newest = max((int(table["step"][-1]) for table in (drafts, steps) if len(table)), default=-1)
-    bounds = step_bounds(snapshot, max(0, newest - LEAST_FOLLOWED + 1))
-    if bounds is None:
-        return 0
-    _, rest_end_ns = pauses(snapshot)
-    is_resting = bool((rest_end_ns > bounds[0]).any())
-    return round((end_ns - bounds[0]) / (1 - 2 * _ROOM)) if is_resting else 0
 
 
 def _extent(snapshot: Snapshot) -> Interval | None:
@@ -243,15 +240,17 @@ def _no_steps() -> StepTimes:
 
 
 def _placed(
-    tokens: FateTokens, steps: StepTimes, rows: _Rows
+    tokens: FateTokens, steps: StepTimes, rows: _Rows, rests: Rests
 ) -> tuple[FateTokens, tuple[Array, Array]]:
-    """The tokens that have a place: a row, and a step whose time is known."""
+    """The tokens that have a place: a row, and a step whose time is known. Of a step that was
+    stopped on its way they have the part behind the rest."""
     entry = steps.place_of(tokens.step)
     has_row = (tokens.slot >= 0) & (tokens.slot < rows.n_slots)
     has_row &= tokens.draft_index < rows.n_positions
     keeps = np.flatnonzero((entry >= 0) & has_row)
     kept = tokens.picked(keeps)
-    return kept, (steps.start_ns[entry[keeps]], steps.end_ns[entry[keeps]])
+    start_ns, end_ns = steps.start_ns[entry[keeps]], steps.end_ns[entry[keeps]]
+    return kept, (behind_rests(rests, start_ns, end_ns), end_ns)
 
 
 def _chosen(tokens: FateTokens | None, view: View) -> int | None:

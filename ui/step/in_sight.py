@@ -5,11 +5,12 @@ import numpy as np
 from sessions.metrics.landmarks import step_moment
 from sessions.playhead import step_ends
 from sessions.snapshot import Snapshot
+from ui.step.between_rests import last_worked, long_rests, without_rests
 
 STEPS_BESIDE = 8
 """Steps shown before and after it, where the newest were followed."""
 NEWEST_SEEN = 12
-"""Of the newest steps, so many are surely in sight while following."""
+"""Of the newest steps, so many are surely in sight while following, if no rest lies behind them."""
 
 
 def window_with(
@@ -30,7 +31,9 @@ def window_with(
         return moment - half, moment + half
     ends = step_ends(snapshot)
     place = int(np.searchsorted(ends, moment))
-    if place >= len(ends) - NEWEST_SEEN:
+    rests = long_rests(snapshot)
+    since_ns, _ = last_worked(rests, int(ends[-1]) if len(ends) else moment)
+    if place >= len(ends) - NEWEST_SEEN and (since_ns is None or moment > since_ns):
         return None
     first, last = max(0, place - STEPS_BESIDE), min(len(ends) - 1, place + STEPS_BESIDE)
-    return int(ends[first]), int(ends[last])
+    return without_rests(rests, (int(ends[first]), int(ends[last])), moment)

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
-from engine.wire.events import EngineState, StepCommitted
+from engine.wire.events import DraftProposed, EngineState, StepCommitted
 from sessions.playhead import step_ends
 from tests.sessions.played import drafted, snapshot_of
 from tests.support.event_script import EventScript
@@ -177,16 +177,20 @@ def test_pauses_and_the_playhead_are_marked(panel: TimelinePanel) -> None:
     panel.grab()
 
 
-def test_following_widens_at_once_for_steps_a_resting_engine_was_let_go(
-    panel: TimelinePanel,
-) -> None:
+def test_following_shows_what_was_done_since_the_engine_rested(panel: TimelinePanel) -> None:
     events = stepped_by_hand().events
-    commits = [i for i, event in enumerate(events) if isinstance(event, StepCommitted)]
-    for newest in commits[-2:]:  # the last is less than 1.8 times as wide as the one before
+    kinds = (DraftProposed, StepCommitted)
+    told = [i for i, event in enumerate(events) if isinstance(event, kinds)]
+    for newest in told[-6:]:  # three steps, stopped after the draft and after the commit
         digest = show(panel, moment_of(events[: newest + 1]))
         low, high = panel.lanes.range_ns
-        assert low <= digest.steps.start_ns[-6]
-        assert digest.steps.end_ns[-1] <= high
+        cells = panel.raster.cells
+        assert cells is not None
+        own = digest.tokens.step == digest.tokens.step[-1]
+        width = cells.end_ns[own] - cells.start_ns[own]
+        assert (width > 0.4 * (high - low)).all()
+        assert (cells.start_ns[own] >= low).all()
+        assert (cells.end_ns[own] <= high).all()
 
 
 def test_plain_decoding_has_no_raster(panel: TimelinePanel) -> None:
@@ -277,4 +281,5 @@ def test_a_token_of_the_last_prompt_leaves_the_fates_of_the_first(panel: Timelin
         assert is_seen.any()
         picture = panel.raster.grab().toImage()
         places = product(range(60, picture.width(), 2), range(picture.height()))
-        assert panel.theme.accepted in {picture.pixelColor(*place).name() for place in places}
+        inks = {picture.pixelColor(*place).name().upper() for place in places}
+        assert panel.theme.accepted in inks

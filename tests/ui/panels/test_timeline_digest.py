@@ -3,9 +3,17 @@
 import time
 
 import numpy as np
+from msgspec import structs
 
-from engine.wire.events import DraftProposed, SpansMeasured
+from engine.wire.events import (
+    DraftProposed,
+    EngineState,
+    EngineStateChanged,
+    SpansMeasured,
+    StepCommitted,
+)
 from sessions.metrics.fate_columns import PROPOSED
+from sessions.metrics.lanes import pauses
 from tests.sessions.played import drafted, snapshot_of
 from tests.support.event_script import TICK_NS, EventScript
 from tests.support.long_session import long_snapshot
@@ -35,13 +43,49 @@ def test_following_shows_about_eighteen_of_the_newest_steps() -> None:
     assert digest.covered_ns[0] == digest.window_ns[0] - digest.width_ns
 
 
-def test_steps_that_a_resting_engine_was_let_go_stay_in_the_picture() -> None:
-    digest = digest_of(moment_of(stepped_by_hand().events))
+def test_the_window_begins_behind_a_long_rest() -> None:
+    script = stepped_by_hand()
+    digest = digest_of(moment_of(script.events))
     low, high = digest.window_ns
-    steps = digest.steps
-    seen = steps.step[(steps.start_ns >= low) & (steps.end_ns <= high)]
-    assert seen.tolist()[-6:] == [27, 28, 29, 30, 31, 32]
-    assert digest.least_ns == digest.width_ns > 600 * TICK_NS
+    start_ns, end_ns = pauses(moment_of(script.events).snapshot)
+    assert end_ns[-1] - low < 0.06 * (high - low)
+    assert low <= end_ns[-1] < high
+    assert digest.least_ns == digest.width_ns < 20 * TICK_NS
+    for _ in range(300):  # it rests again, and what was done stays in sight
+        script.state(EngineState.PAUSED)
+    assert digest_of(moment_of(script.events)).window_ns == digest.window_ns
+    script.state(EngineState.RUNNING)
+    for _ in range(40):
+        script.step(drafted=2, accepted=1)
+    digest = digest_of(moment_of(script.events))
+    assert digest.least_ns == digest.width_ns < 300 * TICK_NS  # eighteen usual steps, no rest
+    assert digest.window_ns[0] > start_ns[-1]
+
+
+def test_a_step_stopped_on_its_way_is_drawn_behind_the_rest() -> None:
+    script = EventScript()
+    script.sequence()
+    for _ in range(4):
+        script.step(drafted=2, accepted=1)
+    n_before = len(script.events)
+    script.step(drafted=2, accepted=1)
+    step = [e for e in script.events[n_before:] if not isinstance(e, SpansMeasured)]
+    cut = next(i for i, e in enumerate(step) if isinstance(e, DraftProposed)) + 1
+    events = [*script.events[:n_before], *step[:cut]]
+    rest_ns, end_ns = events[-1].t_ns + 1, events[-1].t_ns + 20_000 * TICK_NS
+    for t_ns, state in ((rest_ns, EngineState.PAUSED), (end_ns, EngineState.RUNNING)):
+        events.append(structs.replace(EngineStateChanged(state=state), t_ns=t_ns))
+    for event in step[cut:]:
+        later = structs.replace(event, t_ns=event.t_ns + end_ns)
+        if isinstance(later, StepCommitted):
+            later = structs.replace(later, step_ns=later.step_ns + end_ns)
+        events.append(later)
+    digest = digest_of(moment_of(events))
+    assert digest.token_ns is not None
+    starts, ends = digest.token_ns
+    assert (starts[-2:] == end_ns).all()
+    assert (starts[:-2] < rest_ns).all()
+    assert (ends[-2:] > end_ns).all()
 
 
 def test_the_window_begins_with_the_session_and_then_slides() -> None:

@@ -1,6 +1,8 @@
 """A step selected elsewhere is brought into the timeline's sight."""
 
+from engine.wire.events import EngineState
 from sessions.playhead import step_ends
+from tests.support.event_script import TICK_NS
 from tests.support.scripted_sessions import script_of, session_of
 from ui.step.in_sight import STEPS_BESIDE, window_with
 
@@ -29,3 +31,18 @@ def test_a_chosen_window_keeps_its_width() -> None:
 
 def test_a_step_that_is_none_moves_nothing() -> None:
     assert window_with(SNAPSHOT, 999, None) is None
+
+
+def test_a_rest_beside_a_step_is_left_out() -> None:
+    script = script_of(20, is_finished=False)
+    for _ in range(400):
+        script.state(EngineState.PAUSED)
+    script.state(EngineState.RUNNING)
+    for _ in range(4):
+        script.step(drafted=4, accepted=1)
+    snapshot = session_of(script).snapshot()
+    ends = step_ends(snapshot)
+    window = window_with(snapshot, 18, None)  # of the newest, and before the rest
+    assert window is not None
+    assert window[0] < ends[18] < window[1] < ends[20] - 300 * TICK_NS
+    assert window_with(snapshot, 21, None) is None
