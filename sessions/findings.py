@@ -197,7 +197,7 @@ def _gamma(evidence: _Evidence) -> Iterator[Finding]:
     if what_if is None or length is None or not evidence.has_acceptance:
         return
     now = what_if.options[min(round(length), len(what_if.options) - 1)]
-    best, plain = what_if.best, what_if.options[0]
+    best = what_if.best
     gain = best.tokens_per_second / now.tokens_per_second - 1
     values = {
         "acceptance_rate": what_if.acceptance_rate,
@@ -206,12 +206,12 @@ def _gamma(evidence: _Evidence) -> Iterator[Finding]:
         "best_gamma": best.gamma,
         "gain": gain,
     }
-    if best.gamma == 0 and plain.tokens_per_second > now.tokens_per_second:
+    if best.gamma == 0 and now.speedup < 1.0 - NEAR_ONE:
         yield Finding(
             "drafting_does_not_pay",
             Severity.WARNING,
             f"Drafting does not pay here: at {what_if.acceptance_rate:.0%} acceptance and a draft "
-            f"cost of {what_if.costs.c:.2f} target forwards, ordinary decoding would be "
+            f"cost of {what_if.costs.c:.2f} target forwards, ordinary decoding would be up to "
             f"{gain:.0%} faster.",
             values,
         )

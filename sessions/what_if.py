@@ -1,23 +1,29 @@
 """What another gamma would have done with a recorded session's drafts.
 
 A recorded draft says for every smaller gamma what that would have accepted: the beginning of what
-was. So up to the recorded gamma the tokens of a step need no model: E[N] = 1 + P1 + P1 P2 + ...,
-with Pi the share accepted of those tested at place i (where all drafts are equally long this is
-the plain mean of min(accepted, gamma) + 1). Beyond, and only there, the i.i.d. model goes on with
-the acceptance rate. A step costs gamma draft forwards, a verification of width gamma + 1, and what
-this session's steps spent besides.
+was. So up to the recorded gamma the tokens of a step need no model: E[N] = 1 + R1 + R2 + ..., with
+Ri the product, up to place i, of the share accepted of those tested there and of the share of
+drafts that had a token there (an n-gram is not found in every step; where all drafts are equally
+long this is the plain mean of min(accepted, gamma) + 1). Beyond, and only there, the i.i.d. model
+goes on with the acceptance rate. A step costs its draft forwards, a verification of its width, and
+what this session's steps spent besides, as they took while it decoded: at its own gamma, what it
+did. Gamma 0 is a bare target forward, which samples nothing and keeps no books, as where a run is
+held against no baseline.
 """
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.theory.speedup import expected_speedup
+from sessions.columns import Array
 from sessions.metrics.breakdown import acceptance_by_position
-from sessions.metrics.costs import MeasuredCosts, measured_costs
+from sessions.metrics.costs import MeasuredCosts
 from sessions.metrics.counts import count
+from sessions.metrics.decoding_costs import decoding_costs
 from sessions.metrics.interval import ratio
-from sessions.metrics.monotone_costs import monotone
 from sessions.metrics.selection import EVERYTHING, Selection
-from sessions.metrics.time_split import time_split
+from sessions.metrics.time_split import TimeSplit, time_split
 from sessions.snapshot import Snapshot
 
 MAX_GAMMA = 16
@@ -28,9 +34,8 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GammaOption:
-    """One gamma. ``speedup`` is relative to gamma 0 by the forwards alone, E / (gamma c + v);
-    ``tokens_per_second`` counts what the steps spend besides, for the sequences decoded together.
-    """
+    """One gamma, by whole steps. ``speedup`` is relative to gamma 0; ``tokens_per_second`` is that
+    of all sequences decoded together."""
 
     gamma: int
     tokens_per_step: float
@@ -61,8 +66,15 @@ class _Overhead:
     draft_ns: float = 0.0
     token_ns: float = 0.0
 
-    def of(self, gamma: int) -> float:
-        return self.step_ns + (self.draft_ns if gamma else 0.0) + gamma * self.token_ns
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Of each place in a draft, from the first: the share of steps that accept up to it, and of
+    those that have a token there. ``n_seen`` places are this session's own."""
+
+    reached: list[float]
+    drafted: list[float]
+    n_seen: int
 
 
 def gamma_what_if(
@@ -70,44 +82,46 @@ def gamma_what_if(
 ) -> GammaWhatIf | None:
     """Every gamma up to ``max_gamma`` or the recorded one, whichever is more; None where nothing
     was tested or no cost of a forward is known."""
-    counts, costs = count(snapshot, selection), measured_costs(snapshot, selection)
+    counts, split = count(snapshot, selection), time_split(snapshot, selection)
+    costs = decoding_costs(snapshot, selection, split=split)
     alpha = counts.acceptance_rate
     if alpha is None or costs is None:
         return None
     n_sequences = ratio(counts.n_steps, counts.n_engine_steps) or 1.0
     if costs.source == "calibration" and n_sequences > 1.0:
         return None  # a calibration times one sequence: it says nothing of several together
-    even = monotone(costs)  # decides which is best; the figures are those of the costs as timed
-    reached = _reach_shares(snapshot, selection)
-    recorded = len(reached)
-    for _ in range(recorded, max_gamma):
-        reached.append((reached[-1] if reached else 1.0) * alpha)
-    overhead = _overhead(snapshot, selection)
-    options, rates, tokens = [], [], 1.0
-    for gamma in range(len(reached) + 1):
-        tokens += reached[gamma - 1] if gamma else 0.0
-        step_ns = gamma * costs.draft_ns + costs.verify_ns(gamma + 1) + overhead.of(gamma)
-        plain_ns = gamma * costs.draft_ns + costs.verify_ns(gamma + 1)
+    places = _places(snapshot, selection, alpha=alpha, max_gamma=max_gamma)
+    forwards_per_token = 1.0
+    if split is not None and counts.n_drafted:  # n-grams take none
+        per_step = split.n_draft_forwards / split.n_steps
+        forwards_per_token = min(1.0, per_step / (counts.n_drafted / counts.n_engine_steps))
+    overhead = _overhead(split)
+    options: list[GammaOption] = []
+    for gamma in range(len(places.reached) + 1):
+        tokens = 1.0 + sum(places.reached[:gamma])
+        step_ns = _verify_ns(costs, places.drafted[:gamma])
+        if gamma:
+            n_forwards = forwards_per_token * sum(places.drafted[:gamma])
+            step_ns += n_forwards * (costs.draft_ns + overhead.token_ns)
+            step_ns += overhead.step_ns + overhead.draft_ns
         options.append(
             GammaOption(
                 gamma=gamma,
                 tokens_per_step=tokens,
                 step_ns=step_ns,
                 tokens_per_second=n_sequences * tokens * 1e9 / step_ns,
-                speedup=tokens * costs.plain_ns / plain_ns,
-                is_extrapolated=gamma > recorded or gamma + 1 > costs.widths[-1],
+                speedup=tokens * costs.plain_ns / step_ns,
+                is_extrapolated=gamma > places.n_seen or gamma + 1 > costs.widths[-1],
             )
         )
-        even_ns = gamma * even.draft_ns + even.verify_ns(gamma + 1) + overhead.of(gamma)
-        rates.append(tokens / even_ns)
-    best = 0
-    for gamma, rate in enumerate(rates):
-        if rate > rates[best] * (1 + _ROUNDING):
-            best = gamma
+    best = options[0]
+    for option in options:
+        if option.tokens_per_second > best.tokens_per_second * (1 + _ROUNDING):
+            best = option
     return GammaWhatIf(
         options=tuple(options),
-        best=options[best],
-        recorded_gamma=recorded,
+        best=best,
+        recorded_gamma=places.n_seen,
         acceptance_rate=alpha,
         n_tested=counts.n_tested,
         costs=costs,
@@ -125,19 +139,48 @@ def by_formula(what_if: GammaWhatIf) -> tuple[float, ...]:
     )
 
 
-def _reach_shares(snapshot: Snapshot, selection: Selection) -> list[float]:
-    """The share of drafts accepted at least up to each place, as far as it is known."""
-    shares, share = [], 1.0
-    for place in acceptance_by_position(snapshot, selection):
-        if share and not place.conditional.n_of:
+def _verify_ns(costs: MeasuredCosts, drafted: list[float]) -> float:
+    """The mean verification, where those shares of the steps have a token at each place."""
+    longer = [*drafted[1:], 0.0] if drafted else []
+    shares = [share - more for share, more in zip(drafted, longer, strict=True)]
+    undrafted = 1.0 - (drafted[0] if drafted else 0.0)
+    return undrafted * costs.plain_ns + sum(
+        share * costs.verify_ns(length + 1) for length, share in enumerate(shares, start=1)
+    )
+
+
+def _places(snapshot: Snapshot, selection: Selection, *, alpha: float, max_gamma: int) -> _Places:
+    steps = snapshot.steps
+    rows = selection.rows(steps)
+    wanted, n_drafted = steps["gamma"][rows], steps["n_drafted"][rows]
+    n_accepted = steps["n_accepted"][rows]
+    reached: list[float] = []
+    drafted: list[float] = []
+    has_token = 1.0  # of the drafts that were accepted so far, the share that goes on
+    for index, place in enumerate(acceptance_by_position(snapshot, selection)):
+        before = reached[-1] if reached else 1.0
+        if before and not place.conditional.n_of:
             break  # drafts long enough were never accepted this far
-        share *= place.conditional.value or 0.0
-        shares.append(share)
-    return shares
+        is_wanted = wanted > index
+        is_reached = is_wanted & (n_accepted >= index)
+        has_token = _share(n_drafted > index, is_reached, otherwise=1.0)
+        reached.append(before * has_token * (place.conditional.value or 0.0))
+        share = _share(n_drafted > index, is_wanted, otherwise=1.0)
+        drafted.append(min(share, drafted[-1] if drafted else 1.0))
+    n_seen = len(reached)
+    goes_on = has_token if n_seen > 1 else 1.0
+    for _ in range(n_seen, max_gamma):
+        reached.append((reached[-1] if reached else 1.0) * alpha * goes_on)
+        drafted.append((drafted[-1] if drafted else 1.0) * goes_on)
+    return _Places(reached, drafted, n_seen)
 
 
-def _overhead(snapshot: Snapshot, selection: Selection) -> _Overhead:
-    split = time_split(snapshot, selection)
+def _share(is_one: Array, is_of: Array, *, otherwise: float) -> float:
+    n_of = int(np.count_nonzero(is_of))
+    return int(np.count_nonzero(is_one & is_of)) / n_of if n_of else otherwise
+
+
+def _overhead(split: TimeSplit | None) -> _Overhead:
     if split is None:
         return _Overhead()
     rest_ns = max(0.0, (split.sample_ns + split.commit_ns + split.other_ns) / split.n_steps)

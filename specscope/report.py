@@ -29,7 +29,7 @@ from sessions.what_if import GammaWhatIf
 
 STYLES = {Origin.ACCEPTED: "", Origin.RECOVERED: "underline yellow", Origin.BONUS: "bold blue"}
 MARKS = {Origin.ACCEPTED: "{}", Origin.RECOVERED: "[~{}]", Origin.BONUS: "[+{}]"}
-WHAT_IF_NOTE = "tokens/s: whole steps, overhead too; speed-up: forwards alone, against gamma 0"
+WHAT_IF_NOTE = "by whole steps, as they took; gamma 0 is a bare forward, without sampling"
 LEGEND = "accepted plain, recovered {recovered}, bonus {bonus}"
 
 
@@ -236,12 +236,11 @@ def figures_table(snapshot: Snapshot) -> Table:
 
 
 def what_if_table(what_if: GammaWhatIf, *, is_doubtful: bool = False) -> Group:
-    """Every gamma up to a little past the recorded and the best one, and what its two speeds
-    count; said to be in doubt where the session's timing contradicts itself."""
+    """Every gamma up to a little past the recorded and the best one, and what its speeds count;
+    said to be in doubt where the session's timing contradicts itself."""
     doubt = " (in doubt: the timing was disturbed)" if is_doubtful else ""
     table = Table(title=f"What another gamma would have done{doubt}", title_justify="left")
-    speeds = ("tokens/s,\nwhole steps", "speed-up,\nforwards alone")
-    for heading in ("gamma", "tokens/step", *speeds, ""):
+    for heading in ("gamma", "tokens/step", "tokens/s", "speed-up", ""):
         table.add_column(heading, justify="right")
     last = max(what_if.recorded_gamma, what_if.best.gamma) + 2
     for option in what_if.options[: last + 1]:

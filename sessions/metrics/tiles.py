@@ -6,7 +6,8 @@ import numpy as np
 
 from sessions.kv_map import contiguous_reservation, kv_map
 from sessions.metrics.costs import measured_costs
-from sessions.metrics.counts import count
+from sessions.metrics.counts import Counts, count
+from sessions.metrics.decoding_costs import decoding_costs
 from sessions.metrics.doubt import calibration_doubt
 from sessions.metrics.interval import Rate, ratio
 from sessions.metrics.over_time import tokens_per_second
@@ -50,8 +51,9 @@ class Tiles:
     tokens_per_second: float | None
     baseline_tokens_per_second: float | None
     measured_speedup: float | None  # only beside a baseline that decoded the same prompts
+    mean_step_speedup: float | None  # an estimate: against a bare target forward
     predicted_speedup: float | None  # an estimate, of the formula
-    is_doubtful: bool = False  # whether the timings behind the estimate contradict the decoding
+    is_doubtful: bool = False  # whether the timings behind the estimates contradict the decoding
     acceptance: Rate
     expected_acceptance: float | None
     tokens_per_step: float | None
@@ -60,12 +62,8 @@ class Tiles:
     kv: KvTile | None
 
     @property
-    def speedup(self) -> float | None:
-        """Measured where it was, else predicted: ``is_predicted`` says which."""
-        return self.predicted_speedup if self.is_predicted else self.measured_speedup
-
-    @property
-    def is_predicted(self) -> bool:
+    def is_estimated(self) -> bool:
+        """Whether no speed-up was measured against a baseline."""
         return self.measured_speedup is None
 
 
@@ -74,22 +72,25 @@ def tiles(
 ) -> Tiles:
     """Of the selected part of a session, which may still be empty; the cache is the whole's.
 
-    The speed-up is that of ``measured_speedup`` and ``predicted_speedup``, without intervals.
+    The speed-ups are those of ``measured_speedup``, of ``waterfall`` without a baseline and of
+    ``predicted_speedup``, without intervals.
     """
     counts = count(snapshot, selection)
     gammas = snapshot.steps["gamma"][selection.rows(snapshot.steps)]
     measured = None if baseline is None else _measured(snapshot, baseline, selection)
+    split = time_split(snapshot, selection)
     return Tiles(
         tokens_per_second=tokens_per_second(snapshot, selection),
         baseline_tokens_per_second=None if baseline is None else tokens_per_second(baseline),
         measured_speedup=measured,
+        mean_step_speedup=_by_mean_steps(snapshot, selection, counts, split),
         predicted_speedup=_predicted(snapshot, selection, counts.acceptance_rate),
         is_doubtful=measured is None and calibration_doubt(snapshot, selection) is not None,
         acceptance=counts.acceptance,
         expected_acceptance=counts.expected_acceptance_rate,
         tokens_per_step=counts.tokens_per_step,
         most_per_step=float(np.mean(gammas)) + 1 if len(gammas) else None,
-        step=_step(time_split(snapshot, selection)),
+        step=_step(split),
         kv=_kv(snapshot),
     )
 
@@ -100,6 +101,19 @@ def _measured(snapshot: Snapshot, baseline: Snapshot, selection: Selection) -> f
         wanted = set(snapshot.steps["sequence_id"][selection.rows(snapshot.steps)].tolist())
         prompts = tuple(each for each in prompts if each.sequence_id in wanted)
     return mean_ratio(prompts) if prompts else None
+
+
+def _by_mean_steps(
+    snapshot: Snapshot, selection: Selection, counts: Counts, split: TimeSplit | None
+) -> float | None:
+    """None of sequences decoded together: a bare forward was timed for one alone."""
+    tokens = counts.tokens_per_step
+    if split is None or not split.whole_ns or tokens is None or not counts.n_drafted:
+        return None
+    costs = decoding_costs(snapshot, selection, split=split)
+    if costs is None or counts.n_steps > counts.n_engine_steps:
+        return None
+    return tokens * costs.plain_ns * split.n_steps / split.whole_ns
 
 
 def _predicted(snapshot: Snapshot, selection: Selection, alpha: float | None) -> float | None:

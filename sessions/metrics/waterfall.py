@@ -18,8 +18,8 @@ weighs less once others have slowed the step - and is always this one.
 from dataclasses import dataclass
 from typing import Literal
 
-from sessions.metrics.costs import measured_costs
 from sessions.metrics.counts import count
+from sessions.metrics.decoding_costs import decoding_costs
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.speedup import draft_lengths, expected_tokens
 from sessions.metrics.time_split import TimeSplit, time_split
@@ -71,7 +71,7 @@ def waterfall(
     split, counts = time_split(snapshot, selection), count(snapshot, selection)
     tokens = counts.tokens_per_step
     lengths = draft_lengths(snapshot, selection)
-    plain = _plain_step(snapshot, baseline, selection)
+    plain = _plain_step(snapshot, baseline, selection, split)
     if split is None or tokens is None or plain is None or not lengths:
         return None
     step = _mean_step(split)
@@ -101,12 +101,15 @@ def waterfall(
 
 
 def _plain_step(
-    snapshot: Snapshot, baseline: Snapshot | None, selection: Selection
+    snapshot: Snapshot,
+    baseline: Snapshot | None,
+    selection: Selection,
+    split: TimeSplit | None,
 ) -> _Step | None:
     if baseline is not None:
-        split = time_split(baseline)
-        return None if split is None else _mean_step(split)
-    costs = measured_costs(snapshot, selection)
+        others = time_split(baseline)
+        return None if others is None else _mean_step(others)
+    costs = decoding_costs(snapshot, selection, split=split)
     return None if costs is None else _Step(verify=costs.plain_ns, sample=0.0, rest=0.0)
 
 

@@ -135,16 +135,17 @@ def test_against_a_baseline(step_ns: int, severity: Severity, word: str) -> None
 
 
 def test_what_drafting_costs_is_said_once() -> None:
-    events = drafted(iid_lengths(0.8, 2, 60), 2, draft_ns=100_000,
+    events = drafted(iid_lengths(0.6, 2, 60), 2, draft_ns=100_000,
                      target_ns=[2_000_000] * 17, with_spans=True)  # fmt: skip
-    slow_forwards = [
-        replace(event, host_ns=(6_000_000, 3_000_000, 2_900_000, 2_000_000, 500_000, 500_000))
+    half_of_a_step = [
+        replace(event, host_ns=(4_000_000, 2_000_000, 2_000_000, 2_000_000, 0, 0))
         if isinstance(event, SpansMeasured)
         else event
         for event in events
     ]
-    findings = found(slow_forwards)
+    findings = found(half_of_a_step)
     assert findings["other_gamma"].values["draft_share"] == 0.5
+    assert findings["other_gamma"].values["best_gamma"] == 1
     assert findings["other_gamma"].sentence.startswith("Drafting costs 50% of a step.")
     assert "draft_share_high" not in findings
 

@@ -1,9 +1,12 @@
 """Another gamma on recorded drafts: exact where it was seen, marked where it was not."""
 
 import pytest
+from msgspec.structs import replace
 
 from engine.theory.speedup import best_gamma
-from engine.wire.events import CalibrationMeasured
+from engine.wire.events import CalibrationMeasured, Event, SpansMeasured
+from sessions.metrics.counts import count
+from sessions.metrics.waterfall import waterfall
 from sessions.what_if import by_formula, gamma_what_if
 from tests.sessions.played import drafted, iid_lengths, snapshot_of
 from tests.support.event_script import EventScript
@@ -27,17 +30,18 @@ def test_smaller_gammas_are_exact() -> None:
 
 
 def test_no_single_noisy_width_decides() -> None:
-    """One width timed far too quickly is shown as it was timed, and evened out to choose by."""
+    """One width timed far too quickly is evened out with its neighbours: what is shown is what the
+    best one is chosen by."""
     accepted = [0, 3, 1, 4, 2, 4]
-    for target_ns, best in (([100] * 5, 4), ([100, 130, 40, 100, 100], 4)):
-        events = drafted(accepted, 4, draft_ns=10, target_ns=target_ns)
-        result = gamma_what_if(snapshot_of(events), max_gamma=4)
-        assert result is not None
-        steps_ns = [option.step_ns for option in result.options]
-        assert steps_ns == pytest.approx([gamma * 10 + target_ns[gamma] for gamma in range(5)])
-        assert result.best.gamma == best
-    fastest = max(result.options, key=lambda option: option.tokens_per_second)
-    assert fastest.gamma == 2
+    events = drafted(accepted, 4, draft_ns=10, target_ns=[100, 130, 40, 100, 100])
+    result = gamma_what_if(snapshot_of(events), max_gamma=4)
+    assert result is not None
+    evened = (90, 90, 90, 100, 100)
+    steps_ns = [option.step_ns for option in result.options]
+    assert steps_ns == pytest.approx([gamma * 10 + evened[gamma] for gamma in range(5)])
+    assert result.best.gamma == 4
+    for key in ("tokens_per_second", "speedup"):
+        assert max(result.options, key=lambda option: getattr(option, key)) is result.best
 
 
 @pytest.mark.parametrize("recorded", [4, 16])
@@ -95,13 +99,59 @@ def test_a_refused_draft_wants_no_draft() -> None:
     assert result.options[16].tokens_per_step == 1.0
 
 
-def test_what_steps_spend_besides_counts() -> None:
-    events = drafted([4] * 3, 4, draft_ns=10, target_ns=[100] * 5, with_spans=True)
+def timed(events: list[Event], host_ns: tuple[int, ...]) -> list[Event]:
+    """Every step's spans took so long: step, draft, draft forwards, verify, sample, commit."""
+    return [
+        replace(event, host_ns=host_ns) if isinstance(event, SpansMeasured) else event
+        for event in events
+    ]
+
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize("calibrated_ms", [(2, 2, 2, 2, 2), (2, 3, 3, 3, 4), (5, 5, 5, 5, 5)])
+def test_its_own_gamma_would_have_done_what_it_did(calibrated_ms: tuple[int, ...]) -> None:
+    """However the forwards were timed before: 3 tokens in 9 ms, draft and verification included."""
+    events = timed(
+        drafted([2] * 20, 4, draft_ns=7, target_ns=[ms * MS for ms in calibrated_ms],
+                with_spans=True),
+        (9 * MS, 4 * MS, 3 * MS, 4 * MS, MS // 2, MS // 2),
+    )  # fmt: skip
+    snapshot = snapshot_of(events)
+    result, losses = gamma_what_if(snapshot), waterfall(snapshot)
+    assert result is not None
+    assert losses is not None
+    own = result.options[4]
+    assert own.step_ns == pytest.approx(9 * MS)
+    assert own.tokens_per_second == pytest.approx(3 / 9e-3)
+    assert own.speedup == pytest.approx(losses.measured)
+    plain = result.options[0]
+    assert (plain.step_ns, plain.speedup) == (result.costs.plain_ns, 1.0)
+    assert plain.step_ns == pytest.approx(min(calibrated_ms[0], 4) * MS)
+
+
+def test_a_draft_that_is_not_always_found_is_not_counted_on() -> None:
+    """Three steps of four wanted four tokens and had none: they decode one token each."""
+    script = EventScript(n_blocks=4096)
+    script.sequence("ab")
+    script.say(
+        CalibrationMeasured(
+            context_length=0, draft_forward_ns=None,
+            target_widths=(1, 2, 3, 4, 5), target_forward_ns=(2 * MS,) * 5,
+        )
+    )  # fmt: skip
+    for index in range(40):
+        is_found = index % 4 == 0
+        script.step(drafted=4 * is_found, accepted=4 * is_found, gamma=4, drafter="ngram")
+    script.finish()
+    events = [event for event in script.events if not isinstance(event, SpansMeasured)]
     result = gamma_what_if(snapshot_of(events))
     assert result is not None
-    plain = result.options[0]
-    assert plain.step_ns > plain.gamma * 10 + 100
-    assert plain.speedup == 1.0
+    tokens = [option.tokens_per_step for option in result.options]
+    assert tokens[:5] == pytest.approx([1.0, 1.25, 1.5, 1.75, 2.0])
+    assert tokens[4] == count(snapshot_of(events)).tokens_per_step
+    assert tokens[8] == pytest.approx(3.0)  # every draft that was found went on to its end
 
 
 def test_without_tests_or_costs_there_is_no_answer() -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from engine.theory.shape import ModelShape
 from engine.theory.shape_source import NamedShape
 from engine.wire.config import MAX_BATCH, MAX_GAMMA
-from sessions.metrics.costs import MeasuredCosts, measured_costs
+from sessions.metrics.costs import MeasuredCosts
 from sessions.metrics.counts import count
+from sessions.metrics.decoding_costs import decoding_costs
 from sessions.metrics.doubt import calibration_doubt
-from sessions.metrics.monotone_costs import monotone
 from sessions.metrics.selection import Selection
 from sessions.metrics.time_split import time_split
 from sessions.run_facts import ModelFacts, RunFacts, run_facts
@@ -55,12 +55,11 @@ def session_figures(snapshot: Snapshot, selection: Selection) -> SessionFigures:
 
 def session_speedup(snapshot: Snapshot, selection: Selection) -> tuple[SpeedupInputs | None, str]:
     """The equation's figures as the session measured them, or why there are none."""
-    counts, costs = count(snapshot, selection), measured_costs(snapshot, selection)
+    counts, costs = count(snapshot, selection), decoding_costs(snapshot, selection)
     if counts.acceptance_rate is None or counts.mean_draft_length is None:
         return None, "No draft token was tested in this session yet."
     if costs is None:
         return None, "What a forward costs was not measured in this session."
-    costs = monotone(costs)
     return SpeedupInputs(
         alpha=round(counts.acceptance_rate, 3),
         gamma=max(1, round(counts.mean_draft_length)),

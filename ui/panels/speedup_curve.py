@@ -51,13 +51,13 @@ class CurvePanel(Panel):
         "open one."
     )
     explanation = (
-        "What if: S(gamma) = E[N] / (gamma c + v) for every gamma, relative to gamma 0, by the two "
-        "models' forwards alone.\n"
-        "Solid: E[N] = 1 + P1 + P1 P2 + ..., Pi the share accepted of those tested at place i, and "
-        "costs that were measured. Dashed: acceptance or the cost of that width is extrapolated.\n"
-        "Dotted: the formula alone, E[N] = (1 - alpha^(gamma+1)) / (1 - alpha).\n"
-        "Tokens/s also counts what this session's steps spend besides the forwards; the best gamma "
-        "(star) is the one with the most.\n"
+        "What if: S(gamma) = E[N] x bare target forward / step, for every gamma, by whole steps as "
+        "they took in this session: at its own gamma, what it reached. Gamma 0 is a bare forward.\n"
+        "Solid: E[N] = 1 + R1 + R2 + ..., Ri the share of steps whose drafts were accepted up to "
+        "place i. Dashed: acceptance or the cost of that width is extrapolated.\n"
+        "Dotted: the formula alone, E[N] / (gamma c + v), E[N] = (1 - alpha^(gamma+1)) / "
+        "(1 - alpha): no sampling, no bookkeeping.\n"
+        "Star: the best gamma, of the most tokens per second.\n"
         "Diamond: measured - speed-up only against a baseline session.\n" + THE_OTHERS
     )
     frames_per_draw = 15

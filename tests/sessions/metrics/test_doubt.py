@@ -65,6 +65,6 @@ def test_advice_from_doubtful_costs_is_marked() -> None:
     found = find(decoded(verify_ns=(9_000, 5_000, 5_000, 5_000, 5_000)))
     doubted = {finding.key for finding in found if finding.is_doubted}
     sure = {finding.key for finding in found if not finding.is_doubted}
-    assert doubted == {"other_gamma"}
+    assert doubted == {"drafting_does_not_pay"}
     assert "timing_doubtful" in sure
     assert [each.words.startswith("in doubt: ") for each in found if each.is_doubted] == [True]

@@ -6,6 +6,7 @@ from sessions.metrics.selection import Selection
 from sessions.metrics.speedup import measured_speedup, predicted_speedup
 from sessions.metrics.tiles import tiles
 from sessions.metrics.time_split import time_split
+from sessions.metrics.waterfall import waterfall
 from tests.sessions.played import drafted, snapshot_of
 from tests.sessions.scripted import baseline, speculative
 from tests.support.event_script import EventScript
@@ -30,7 +31,7 @@ def test_the_figures_of_a_session_worked_out_by_hand() -> None:
     assert sum(shares) == pytest.approx(1.0)
     assert found.baseline_tokens_per_second is None
     assert found.measured_speedup is None
-    assert found.is_predicted
+    assert found.is_estimated
 
 
 def test_beside_a_baseline_the_speed_up_is_measured() -> None:
@@ -38,8 +39,7 @@ def test_beside_a_baseline_the_speed_up_is_measured() -> None:
     found, measured = tiles(session, plain), measured_speedup(session, plain)
     assert measured is not None
     assert found.measured_speedup == pytest.approx(measured.value)
-    assert found.speedup == found.measured_speedup
-    assert not found.is_predicted
+    assert not found.is_estimated
     assert found.tokens_per_second is not None
     assert found.baseline_tokens_per_second is not None
     assert found.tokens_per_second > found.baseline_tokens_per_second
@@ -63,6 +63,13 @@ def test_the_estimate_is_the_formula_s() -> None:
     assert found.step is None  # no spans
 
 
+def test_the_mean_step_reaches_what_the_waterfall_ends_with() -> None:
+    events = drafted([1, 2, 0], 3, draft_ns=10**6, target_ns=(4 * 10**6,) * 4, with_spans=True)
+    found, losses = tiles(snapshot_of(events)), waterfall(snapshot_of(events))
+    assert losses is not None
+    assert found.mean_step_speedup == pytest.approx(losses.measured)
+
+
 def test_the_step_is_that_of_the_time_split() -> None:
     snapshot = snapshot_of(drafted([1, 2], 3, with_spans=True))
     split, found = time_split(snapshot), tiles(snapshot).step
@@ -75,7 +82,7 @@ def test_the_step_is_that_of_the_time_split() -> None:
 def test_an_empty_session_has_no_figures() -> None:
     found = tiles(snapshot_of([]), snapshot_of([]))
     assert found.tokens_per_second is None
-    assert found.speedup is None
+    assert (found.mean_step_speedup, found.predicted_speedup) == (None, None)
     assert found.acceptance.value is None
     assert found.most_per_step is None
     assert found.step is None

@@ -35,10 +35,16 @@ def test_nothing_known_is_said_and_not_0(qtbot: QtBot) -> None:
     assert all(each.beneath for each in shown)
 
 
-def test_an_estimate_is_never_called_measured() -> None:
+def test_an_estimate_is_never_called_measured_nor_coloured() -> None:
     predicted = figures(nothing(predicted_speedup=1.5))[1]
+    reached = figures(nothing(predicted_speedup=1.5, mean_step_speedup=0.94))[1]
+    assert (reached.figure, reached.ink) == ("≈ 0.94×", "")  # noqa: RUF001
+    assert reached.beneath == "vs bare forward · predicted 1.50×"  # noqa: RUF001
+    doubted = figures(nothing(mean_step_speedup=0.94, is_doubtful=True))[1]
+    assert (doubted.beneath, doubted.ink) == ("in doubt: timing disturbed", "warning")
     measured = figures(nothing(predicted_speedup=1.5, measured_speedup=0.9))[1]
     assert predicted.figure.startswith("≈")
+    assert predicted.ink == ""
     assert predicted.beneath == "predicted from α, c and v"  # noqa: RUF001
     assert (measured.figure, measured.ink) == ("0.90×", "rejected")  # noqa: RUF001
     assert measured.beneath == "measured vs baseline · predicted 1.50×"  # noqa: RUF001

@@ -45,7 +45,7 @@ def test_what_is_on_the_screen(qtbot: object, look: Look, state: ViewState) -> N
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     (said,) = shown(panel, calibrated())
     digest = panel.digested
-    assert said == f"what if · best γ {digest.best} by these drafts, extrapolated · run at γ 2"  # noqa: RUF001
+    assert said == f"what if · best γ {digest.best} by these drafts · run at γ 2"  # noqa: RUF001
     for _ in in_both_themes(panel, look):
         assert panel.plot.known.getData()[1].tolist() == digest.speedup[:3].tolist()
         assert panel.plot.guessed.getData()[1].tolist() == digest.speedup[2:].tolist()
