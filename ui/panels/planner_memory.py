@@ -5,12 +5,14 @@
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
+    QDoubleSpinBox,
     QFormLayout,
     QLabel,
     QSizePolicy,
@@ -28,7 +30,7 @@ from engine.theory.plans import (
     room_text,
     weight_format,
 )
-from engine.theory.presets import PRESETS
+from engine.theory.presets import PRESETS, find_preset
 from engine.theory.shape_source import NamedShape, resolve_shape
 from engine.theory.workload import Workload, to_gib
 from ui.look import Look
@@ -168,6 +170,8 @@ class MemoryForm(QWidget):
         self._offered: dict[str, NamedShape] = {}  # files that are here
         self._loaded: dict[str, NamedShape] = {}  # by the open session
         self._is_filling = False
+        self._session: MemoryInputs | None = None  # what the open session ran
+        self._typed_numbers: set[QWidget] = set()
         self.plan: MemoryPlan | None = None
         self._make_fields()
         self.problem, self.words, self.parts = plain_label(), QLabel(), QLabel()
@@ -230,7 +234,9 @@ class MemoryForm(QWidget):
             if isinstance(field, QComboBox):
                 field.currentTextChanged.connect(self._typed)
             else:
-                field.valueChanged.connect(self._typed)
+                field.valueChanged.connect(partial(self._number_typed, field))
+        self.target.currentTextChanged.connect(self._take_usual)
+        self.draft.currentTextChanged.connect(self._take_usual)
         self.source = FormSource()
         self.source.taken.connect(self._fill)
 
@@ -250,6 +256,7 @@ class MemoryForm(QWidget):
         if dict(models) != self._loaded:
             self._loaded = dict(models)
             self._fill_choices()
+        self._session = preset
         reason = "" if preset is not None else "No model of known shape is loaded."
         self.source.offer(preset, reason)
 
@@ -265,6 +272,40 @@ class MemoryForm(QWidget):
             box.blockSignals(False)
         self.recompute()
 
+    def _number_typed(self, field: QWidget, _value: float) -> None:
+        if not self._is_filling:
+            self._typed_numbers.add(field)
+        self._typed()
+
+    def _take_usual(self) -> None:
+        """Numbers that nobody typed come with the model: a preset knows nothing of the run whose
+        models were there before."""
+        if self._is_filling:
+            return
+        self._is_filling = True
+        target, draft = self._usual(self.target), self._usual(self.draft)
+        if target is not None:
+            self._suggest(self.target_bits, target.target_bits)
+            self._suggest(self.kv_bits, target.kv_bits)
+            if self.context not in self._typed_numbers:
+                self.context.setValue(target.context)
+        if draft is not None:
+            self._suggest(self.draft_bits, draft.draft_bits)
+        self._is_filling = False
+        self.recompute()
+
+    def _usual(self, box: QComboBox) -> MemoryInputs | None:
+        """What goes with the model in ``box``; None for one of which nothing is known."""
+        name, ran = box.currentText(), self._session
+        if ran is not None and name == (ran.target if box is self.target else ran.draft):
+            return ran
+        is_preset = name not in self._loaded and find_preset(name) is not None
+        return MemoryInputs() if is_preset else None
+
+    def _suggest(self, field: QDoubleSpinBox, bits: float) -> None:
+        if field not in self._typed_numbers:
+            field.setValue(bits)
+
     def _typed(self) -> None:
         if not self._is_filling:
             self.source.note_typing()
@@ -272,6 +313,7 @@ class MemoryForm(QWidget):
 
     def _fill(self, inputs: MemoryInputs) -> None:
         """But for the GPUs and the mode, of which a session knows nothing."""
+        self._typed_numbers.clear()
         mine = self.inputs()
         if replace(inputs, n_gpus=mine.n_gpus, mode=mine.mode, device=mine.device) == mine:
             return

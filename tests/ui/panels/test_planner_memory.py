@@ -120,3 +120,39 @@ def test_a_loaded_models_blanks_stay_in_the_form(form: MemoryForm) -> None:
     form.set_loaded({name: NamedShape(name, shape, shape.n_parameters)}, preset)
     assert form.inputs().target == name
     assert form.plan is not None
+
+
+def ran_a_toy(form: MemoryForm) -> None:
+    """The open session's, in 32 bits and with little context."""
+    shape = resolve_shape("smollm2-135m").shape
+    form.set_loaded(
+        {"toy": NamedShape("toy", shape, shape.n_parameters)},
+        MemoryInputs(
+            target="toy", draft="toy", context=228, target_bits=32, draft_bits=32, kv_bits=32
+        ),
+    )
+
+
+def test_a_preset_does_not_keep_the_formats_of_the_run(form: MemoryForm) -> None:
+    ran_a_toy(form)
+    form.target.setCurrentText("llama-3-8b")
+    mine = form.inputs()
+    assert (mine.target_bits, mine.kv_bits, mine.context) == (16, 16, 4096)
+    assert mine.draft_bits == 32  # the draft is the run's
+    form.draft.setCurrentText("Llama-3.2-1b")
+    assert form.inputs().draft_bits == 16
+    form.target.setCurrentText("toy")
+    mine = form.inputs()
+    assert (mine.target_bits, mine.kv_bits, mine.context) == (32, 32, 228)
+
+
+def test_a_preset_leaves_what_was_typed(form: MemoryForm) -> None:
+    ran_a_toy(form)
+    form.kv_bits.setValue(8)
+    form.context.setValue(1000)
+    form.target.setCurrentText("llama-3-8b")
+    mine = form.inputs()
+    assert (mine.target_bits, mine.kv_bits, mine.context) == (16, 8, 1000)
+    form.source.take()  # the run's again
+    form.target.setCurrentText("llama-3-8b")
+    assert form.inputs().kv_bits == 16
