@@ -4,6 +4,10 @@
 
 from dataclasses import dataclass
 
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSizePolicy
+
 from sessions.metrics.costs import measured_costs
 from sessions.metrics.counts import count
 from sessions.metrics.doubt import calibration_doubt
@@ -11,7 +15,7 @@ from sessions.metrics.selection import Selection
 from sessions.metrics.waterfall import waterfall
 from ui.moment import Moment, View
 from ui.panels.base import Empty, Panel
-from ui.plain_text import plain_label
+from ui.plain_text import plain_label, plain_tip
 from ui.plots.waterfall_chart import FallRow, WaterfallChart
 from ui.speedup_words import THE_OTHERS
 from ui.theme import CAPTION, interface_font
@@ -33,7 +37,9 @@ IN_NOTES = {
     "sampling": "sampling",
     "bookkeeping": "bookkeeping",
 }
+IN_A_LINE = "⚠ In doubt: timing disturbed"
 _WORTH_A_WORD = 0.005
+_ROOMY = 1.5  # times the chart's least height
 _LOSS_HATCH, _GAIN_HATCH = 1, 2
 
 
@@ -85,8 +91,9 @@ class WaterfallPanel(Panel):
     def build(self) -> None:
         self.chart = WaterfallChart(self.theme, x_label="speed-up (×)")
         self.chart.set_read_out(self._read)
+        self._doubt = ""
         self.doubt = plain_label()
-        self.doubt.setWordWrap(True)
+        self.doubt.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.doubt.setFont(interface_font(CAPTION))
         self.doubt.hide()
         self.body.addWidget(self.doubt)
@@ -131,8 +138,7 @@ class WaterfallPanel(Panel):
 
     def draw(self, digest: Losses) -> None:
         theme = self.theme
-        self.doubt.setText(f"⚠ In doubt: {digest.doubt}")
-        self.doubt.setVisible(bool(digest.doubt))
+        self._doubt = digest.doubt
         rows = [FallRow(NAMES["ideal"], 0.0, digest.ideal, f"{digest.ideal:.2f}×", theme.expected)]
         before = digest.ideal
         for key, delta, after in zip(digest.keys, digest.deltas, digest.afters, strict=True):
@@ -156,7 +162,27 @@ class WaterfallPanel(Panel):
                 "after": [digest.ideal, *digest.afters, digest.measured],
             }
         )
+        self._say_doubt()
         self.noted.emit(note(digest))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._say_doubt()
+
+    def _say_doubt(self) -> None:
+        """All of it where the chart keeps its room; else in one line, and all as its tooltip."""
+        label, metrics, margins = self.doubt, self.doubt.fontMetrics(), self.body.contentsMargins()
+        room = self.size().shrunkBy(margins)
+        whole = f"⚠ In doubt: {self._doubt}"
+        beneath = round(_ROOMY * self.chart.minimumHeight())
+        wraps = Qt.TextFlag.TextWordWrap
+        height = metrics.boundingRect(QRect(0, 0, room.width(), 0), wraps, whole).height()
+        is_whole = height + beneath <= room.height()
+        line = metrics.elidedText(IN_A_LINE, Qt.TextElideMode.ElideRight, room.width())
+        label.setWordWrap(is_whole)
+        label.setText(whole if is_whole else line)
+        label.setToolTip("" if is_whole else plain_tip(whole))
+        label.setVisible(bool(self._doubt))
 
     def restyle(self) -> None:
         self.chart.restyle(self.theme)

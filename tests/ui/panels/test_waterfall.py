@@ -11,7 +11,7 @@ from tests.support.event_script import EventScript
 from tests.ui.panels.moments import EVERYTHING, in_both_themes, moment_of, plain, shown
 from ui.look import Look
 from ui.panels.base import Empty
-from ui.panels.waterfall import Losses, WaterfallPanel, note, signed
+from ui.panels.waterfall import IN_A_LINE, Losses, WaterfallPanel, note, signed
 from ui.view_state import ViewState
 
 MS = 1_000_000
@@ -88,6 +88,17 @@ def test_doubted_timing_is_shown_with_the_sentence_that_doubts_it(
     assert len(panel.chart.bars.bars) == 7
     assert not panel.doubt.isHidden()
     assert "A verification took" in panel.doubt.text()
+    panel.show()
+    panel.resize(320, 180)  # a card in which the sentence would leave the chart no room
+    assert panel.doubt.text() == IN_A_LINE
+    assert "A verification took" in panel.doubt.toolTip()
+    assert panel.chart.height() >= panel.chart.minimumHeight()
+    panel.resize(120, 180)
+    assert panel.doubt.text().startswith("⚠ In doubt")
+    assert panel.doubt.text().endswith("…")
+    panel.resize(320, 400)
+    assert "A verification took" in panel.doubt.text()
+    assert panel.doubt.toolTip() == ""
     shown(panel, moment_of(quick, baseline=snapshot_of(plain())))
     assert panel.doubt.isHidden()
 
