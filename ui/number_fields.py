@@ -7,17 +7,46 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox
 
 _INSET_PX = 6
+_LARGEST = 2**31 - 1
 
 
-class _WholeField(QSpinBox):
-    """Not changed by a wheel that passes over it while it scrolls what the field is in."""
+class WholeField(QSpinBox):
+    """A number that is too large can be typed and is said to be: swallowing its last digit would
+    leave another number. Whoever reads the value asks for ``problem`` before."""
+
+    def __init__(self, low: int, high: int, word: str = "") -> None:
+        super().__init__()
+        self._low, self._high, self._word = low, high, word
+        self.setRange(low, min(10 * high + 9, _LARGEST))
+        self.setSpecialValueText(word)
+
+    @property
+    def problem(self) -> str:
+        """Why its number cannot be taken, in a sentence; "" when it can."""
+        if self.value() <= self._high:
+            return ""
+        least = self._low + 1 if self._word else self._low
+        other = f", or {self._word}" if self._word else ""
+        return f"{self.value():,} is too large: {least:,} to {self._high:,}{other}."
+
+    def require(self, name: str) -> None:
+        """Raises ValueError with the problem, of the field called ``name``."""
+        if self.problem:
+            raise ValueError(f"{name}: {self.problem}")
+
+    def setValue(self, value: int) -> None:
+        """The nearest that can be taken."""
+        super().setValue(min(value, self._high))
+
+    def stepBy(self, steps: int) -> None:
+        self.setValue(self.value() + steps)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         _when_in_hand(self, event, super().wheelEvent)
 
 
 class _DecimalField(QDoubleSpinBox):
-    """As the other is."""
+    """Takes the wheel as the other does."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         _when_in_hand(self, event, super().wheelEvent)
@@ -26,18 +55,16 @@ class _DecimalField(QDoubleSpinBox):
 def _when_in_hand(
     field: QAbstractSpinBox, event: QWheelEvent, act: Callable[[QWheelEvent], None]
 ) -> None:
-    """A wheel is the field's while the keyboard is, and else of what scrolls."""
+    """A wheel that passes over a field while it scrolls what the field is in changes nothing."""
     if field.hasFocus():
         act(event)
     else:
         event.ignore()
 
 
-def whole_field(low: int, high: int, value: int | None = None, *, word: str = "") -> QSpinBox:
+def whole_field(low: int, high: int, value: int | None = None, *, word: str = "") -> WholeField:
     """``word`` stands for the lowest value."""
-    field = _WholeField()
-    field.setRange(low, high)
-    field.setSpecialValueText(word)
+    field = WholeField(low, high, word)
     field.setValue(low if value is None else value)
     _make_alike(field)
     return field

@@ -1,5 +1,7 @@
 """Fields for numbers."""
 
+import pytest
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -51,3 +53,20 @@ def test_the_wheel_passes_over_them_unless_the_keyboard_is_in_them(qtbot: QtBot)
         field.setFocus()
         turn_wheel(field)
         assert field.value() == 4
+
+
+def test_a_whole_number_that_is_too_large_is_kept_and_said(qtbot: QtBot) -> None:
+    plain, worded = whole_field(1, 32), whole_field(-1, 32, word="auto")
+    for field in (plain, worded):
+        qtbot.addWidget(field)
+        field.selectAll()
+        QTest.keyClicks(field, "99\r")
+        assert field.value() == 99
+    assert plain.problem == "99 is too large: 1 to 32."
+    assert worded.problem == "99 is too large: 0 to 32, or auto."
+    with pytest.raises(ValueError, match="batch: 99 is"):
+        plain.require("batch")
+    plain.stepUp()
+    assert (plain.value(), plain.problem) == (32, "")
+    plain.stepUp()
+    assert plain.value() == 32

@@ -62,8 +62,10 @@ class PromptBox(QWidget):
         self.own.textChanged.connect(self.changed)
 
     def chosen(self) -> tuple[OrderedPrompt, ...]:
-        """The prompts, examples first. Raises ConfigError where there is none, or one is too
-        long."""
+        """The prompts, examples first. Raises ConfigError where there is none, one is too long, or
+        more examples are asked for than there are."""
+        if self.n_each.problem:
+            raise ConfigError(f"Examples of each kind: {self.n_each.problem}")
         found = [
             OrderedPrompt(text, label=kind)
             for kind, box in self.kinds.items()

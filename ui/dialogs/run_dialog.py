@@ -104,6 +104,8 @@ class RunDialog(QDialog):
             raise ConfigError("No draft is chosen: tick one, or none for plain decoding.")
         if len(drafts) > MAX_DRAFTS:
             raise ConfigError(f"{len(drafts)} drafts are chosen: compare at most {MAX_DRAFTS}.")
+        if problem := self.settings.problem:
+            raise ConfigError(problem)
         prompts = self.prompts.chosen()
         common = {"target": self.target.value, **self.settings.values()}
         configs = tuple(RunConfig(draft=draft, **common) for draft in drafts)

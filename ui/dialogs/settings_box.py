@@ -1,6 +1,7 @@
 """SettingsBox: the numbers of a run, those that matter most first."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -24,7 +25,9 @@ from engine.wire.config import (
     RunConfig,
 )
 from ui.dialogs.graphs_box import GraphsBox
-from ui.number_fields import decimal_field, whole_field
+from ui.number_fields import WholeField, decimal_field, whole_field
+from ui.plain_text import plain_label
+from ui.theme import CAPTION, interface_font
 
 _COLUMNS = 2
 _LARGE = 2**31 - 1
@@ -39,6 +42,7 @@ class SettingsBox(QWidget):
         super().__init__()
         self._has_gpu = has_gpu
         self._fields: dict[str, QWidget] = {}
+        self._limits: dict[str, QLabel] = {}  # a sentence beneath each whole number, by its label
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
@@ -79,6 +83,12 @@ class SettingsBox(QWidget):
         """As RunConfig takes them."""
         return {name: _value(name, field) for name, field in self._fields.items()}
 
+    @property
+    def problem(self) -> str:
+        """Why a number cannot be taken, in a sentence; "" when all can."""
+        found = (f"{name}: {note.text()}" for name, note in self._limits.items() if note.text())
+        return next(found, "")
+
     def fill(self, values: Mapping[str, Any]) -> None:
         """Set the fields; what does not fit one is left out."""
         for name, field in self._fields.items():
@@ -92,6 +102,7 @@ class SettingsBox(QWidget):
     def _add(self, name: str, label: str, field: QWidget) -> None:
         place = len(self._fields)
         line, column = divmod(place, _COLUMNS)
+        line *= 2  # between two lines of fields one of notes
         self._fields[name] = field
         if label:
             words = QLabel(label)
@@ -101,12 +112,29 @@ class SettingsBox(QWidget):
         else:
             self._grid.addWidget(field, line, column * 2, 1, 2)
         self._grid.setColumnStretch(column * 2 + 1, 1)
+        if isinstance(field, WholeField):
+            self._limits[label] = note = _note()
+            self._grid.addWidget(note, line + 1, column * 2, 1, 2)
+            field.valueChanged.connect(partial(self._tell_limit, field, note))
         if isinstance(field, QSpinBox | QDoubleSpinBox):
             field.valueChanged.connect(lambda *_: self.changed.emit())
         elif isinstance(field, QComboBox):
             field.currentTextChanged.connect(lambda *_: self.changed.emit())
         elif isinstance(field, QCheckBox):
             field.toggled.connect(lambda *_: self.changed.emit())
+
+    def _tell_limit(self, field: WholeField, note: QLabel, _value: int) -> None:
+        note.setText(field.problem)
+        note.setVisible(bool(field.problem))
+
+
+def _note() -> QLabel:
+    """A sentence beneath a field, in no line of its own while there is none."""
+    note = plain_label()
+    note.setFont(interface_font(CAPTION))
+    note.setWordWrap(True)
+    note.setVisible(False)
+    return note
 
 
 def _defaults() -> dict[str, Any]:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox
 
 from engine.theory.presets import PRESETS
-from ui.number_fields import decimal_field, whole_field
+from ui.number_fields import WholeField, decimal_field, whole_field
 from ui.plots.curve import CurvePlot
 from ui.plots.part_bars import PartBars
 from ui.plots.plot import Plot
@@ -61,7 +61,7 @@ def models_field(text: str, *first: str) -> QComboBox:
     return box
 
 
-def count_field(value: int, least: int, most: int) -> QSpinBox:
+def count_field(value: int, least: int, most: int) -> WholeField:
     box = whole_field(least, most, value)
     box.setGroupSeparatorShown(True)
     return box

@@ -213,6 +213,10 @@ class MemoryForm(QWidget):
         )
         self.kv_bits = bits_field(first.kv_bits)
         self.n_gpus = count_field(first.n_gpus, 1, 64)
+        self._counts = {
+            "sequences": self.batch, "tokens of each": self.context, "γ": self.gamma,
+            "GPUs": self.n_gpus,
+        }  # fmt: skip
         self.mode = choice_field(MODES)
         self.device = choice_field([device.name for device in KNOWN_DEVICES])
         self.mode.setToolTip(
@@ -348,6 +352,8 @@ class MemoryForm(QWidget):
         """Plan what is typed, or say why it cannot be."""
         inputs = self.inputs()
         try:
+            for name, field in self._counts.items():
+                field.require(name)
             self.plan = planned(inputs, {**self._offered, **self._loaded})
         except ValueError as error:
             self.plan = None

@@ -224,6 +224,7 @@ class SpeedupForm(QWidget):
     def recompute(self) -> None:
         """Plan what is typed, or say why it cannot be."""
         try:
+            self.gamma.require("γ")
             self.plan = planned(self.inputs())
         except ValueError as error:
             self.plan = None

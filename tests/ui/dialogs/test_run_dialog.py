@@ -12,6 +12,7 @@ from tests.support.scripted_sessions import ScriptedWorkshop
 from ui.dialogs.run_dialog import RunDialog
 from ui.dialogs.target_box import TargetBox
 from ui.look import Look
+from ui.number_fields import WholeField
 from ui.run_order import RunOrder
 
 
@@ -192,3 +193,16 @@ def test_drafts_are_looked_up_when_the_target_is_typed_and_before_it_runs(qtbot:
     dialog.accept()
     assert asked == ["own/model"]
     assert told[0].configs[0].draft == "ngram"
+
+
+def test_a_number_that_is_too_large_bars_the_button(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    for field in (dialog.settings._fields["max_new_tokens"], dialog.prompts.n_each):
+        assert isinstance(field, WholeField)
+        before = field.value()
+        field.selectAll()
+        QTest.keyClicks(field, "9" * (len(str(field._high)) + 1))
+        assert "is too large" in dialog.problem.text()
+        assert not dialog.run_button.isEnabled()
+        field.setValue(before)
+        assert dialog.run_button.isEnabled()

@@ -1,10 +1,13 @@
 """Settings: every field gives what RunConfig takes."""
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.wire.config import RunConfig
 from ui.dialogs.settings_box import SettingsBox
+from ui.number_fields import WholeField
 
 
 def box_of(qtbot: QtBot, *, has_gpu: bool = False) -> SettingsBox:
@@ -52,3 +55,20 @@ def test_graphs_can_be_wanted_where_a_gpu_decodes(qtbot: QtBot) -> None:
     assert box.values()["graphs"] is True  # a processor captures nothing; the wish is kept
     box.fill({"device": "cuda:1"})
     assert box.graphs.isChecked()
+
+
+def test_a_number_that_is_too_large_stays_as_typed_and_is_said(qtbot: QtBot) -> None:
+    box = box_of(qtbot)
+    box.show()
+    field, note = box._fields["gamma"], box._limits["γ, tokens drafted a step"]  # noqa: RUF001
+    assert isinstance(field, WholeField)
+    assert not note.isVisible()
+    field.selectAll()
+    QTest.keyClicks(field, "99")
+    assert field.text() == "99"
+    assert note.isVisible()
+    assert note.text() == "99 is too large: 0 to 32, or auto."
+    assert box.problem.endswith(f"step: {note.text()}")
+    QTest.keyClick(field, Qt.Key.Key_Backspace)
+    assert box.problem == ""
+    assert not note.isVisible()

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from engine.theory.shape_source import NamedShape, resolve_shape
 from engine.theory.workload import to_gib
@@ -156,3 +157,10 @@ def test_a_preset_leaves_what_was_typed(form: MemoryForm) -> None:
     form.source.take()  # the run's again
     form.target.setCurrentText("llama-3-8b")
     assert form.inputs().kv_bits == 16
+
+
+def test_a_number_that_is_too_large_makes_no_plan(form: MemoryForm) -> None:
+    form.n_gpus.selectAll()
+    QTest.keyClicks(form.n_gpus, "99")
+    assert "GPUs: 99 is too large: 1 to 64." in form.problem.text()
+    assert form.plan is None

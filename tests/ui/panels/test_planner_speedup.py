@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from ui.look import Look
 from ui.panels.planner_speedup import (
@@ -115,3 +116,10 @@ def test_the_whole_list_of_costs_is_told_by_its_field(form: SpeedupForm) -> None
     assert form.v.toolTip().count("1.0141") == 15
     assert "1.25" in form.v.toolTip()
     assert "T(1)" in form.v.toolTip()
+
+
+def test_a_gamma_that_is_too_large_makes_no_plan(form: SpeedupForm) -> None:
+    form.gamma.selectAll()
+    QTest.keyClicks(form.gamma, "99")
+    assert "99 is too large: 0 to 64." in form.problem.text()
+    assert form.plan is None
