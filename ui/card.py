@@ -1,7 +1,7 @@
 """Cards: a panel's frame in the window, a rounded sheet with a small bold title at the left and the
 finding or the legend at the right of the same line."""
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMargins, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -23,9 +23,13 @@ from ui.panels.base import Panel
 from ui.shortened import shortened
 from ui.theme import CAPTION, capitals, interface_font
 from ui.view_state import ViewState
+from ui.window_fit import fitted
 
 _LOWEST_BODY = 115
 """In pixels. A plot that is lower can be seen and not read: the cards are scrolled instead."""
+
+_ASIDE = QPoint(40, 40)
+_FRAME = QMargins(4, 36, 4, 4)  # a desktop's, about
 
 
 class CardHeader(QFrame):
@@ -160,11 +164,22 @@ class CardDock(QDockWidget):
         menu = QMenu(self)
         menu.addAction("Hide this card").triggered.connect(self.hide)
         floats = "Put back into the window" if self.isFloating() else "Float as its own window"
-        menu.addAction(floats).triggered.connect(lambda: self.setFloating(not self.isFloating()))
+        menu.addAction(floats).triggered.connect(self._float_or_dock)
         menu.addSeparator()
         menu.addAction("Reset this layout\tCtrl+0").triggered.connect(self.reset_wanted)
         menu.addAction("Hidden cards are in View \u203a Cards").setEnabled(False)
         return menu
+
+    def _float_or_dock(self) -> None:
+        """A card that floats lies beside its old place and in the desktop's frame: over it and
+        bare, nothing would seem to have happened."""
+        place = QRect(self.mapToGlobal(_ASIDE), self.size())
+        self.setFloating(not self.isFloating())
+        if self.isFloating():
+            self.setWindowFlag(Qt.WindowType.FramelessWindowHint, False)
+            frame = place.marginsAdded(_FRAME)
+            self.setGeometry(fitted(place, frame, self.screen().availableGeometry()))
+            self.show()  # a change of flags hides it
 
     def _name_window(self, is_floating: bool) -> None:
         self.setWindowTitle(self.title if is_floating else self._listed.tab)
@@ -179,8 +194,7 @@ class CardDock(QDockWidget):
         return self.isVisible() and not self.widget().visibleRegion().isEmpty()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A floating card has the desktop's own frame, whose title says what it is; in a tab there
-        is less room."""
+        """A dock's header says what a card is in full; in a tab there is less room."""
         if watched is self and event.type() == QEvent.Type.WindowTitleChange:
             self.header.title.setText(capitals(self._listed.title))
         return super().eventFilter(watched, event)

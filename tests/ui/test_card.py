@@ -120,8 +120,13 @@ def test_what_can_be_done_with_a_card_is_at_its_title(qtbot: QtBot) -> None:
         (action,) = [each for each in dock.menu().actions() if each.text().startswith(beginning)]
         action.trigger()
 
+    place, size = dock.mapToGlobal(QPoint()), dock.size()
     act("Float")
     assert dock.isFloating()
+    assert dock.geometry().topLeft() - place == QPoint(40, 40)  # and not over its old place
+    assert size == size.boundedTo(dock.size())
+    assert dock.screen().availableGeometry().contains(dock.geometry())
+    assert not dock.windowFlags() & Qt.WindowType.FramelessWindowHint
     act("Put back")
     assert not dock.isFloating()
     act("Hide")
