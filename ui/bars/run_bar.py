@@ -5,8 +5,9 @@ import html
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -35,9 +36,10 @@ from sessions.run_facts import RunFacts, run_facts
 from ui.icons import icon
 from ui.look import Look
 from ui.moment import Moment
-from ui.number_fields import decimal_field, whole_field
-from ui.plain_text import plain_tip
+from ui.number_fields import WholeField, decimal_field, whole_field
+from ui.plain_text import plain_label, plain_tip
 from ui.session_controller import SessionController
+from ui.theme import CAPTION, interface_font
 
 _STATE_WORDS = {
     EngineState.LOADING: "loading",
@@ -63,6 +65,8 @@ class RunBar(QWidget):
         self._facts: RunFacts | None = None
         self._seen: object = None
         self._is_reading = False
+        self._awaited: dict[QToolButton, str] = {}  # sent, and not yet taken
+        self._n_changes = 0  # of the settings when it was sent
         line = QHBoxLayout(self)
         line.setContentsMargins(8, 6, 8, 2)
         line.setSpacing(6)
@@ -137,6 +141,7 @@ class RunBar(QWidget):
             self._seen = seen
             self._facts = None if snapshot is None else run_facts(snapshot)
             self._say_facts(moment)
+        self._note_answer(moment)
         self._say_recording()
         self._say_reading()
 
@@ -220,11 +225,9 @@ class RunBar(QWidget):
         _set_chip(self.target, "target", target)
         _set_chip(self.draft, "draft", facts.draft.name if facts.draft else facts.drafter)
         gamma, temperature, top_k, top_p = _in_force(moment, facts)
-        self.gamma.setText(f"γ {gamma}")  # noqa: RUF001
-        extra = (f" · top-k {top_k}" if top_k else "") + (
-            f" · top-p {top_p:g}" if top_p < 1 else ""
-        )
-        self.sampling.setText(f"temperature {temperature:g}{extra}")
+        self.gamma.setText(f"γ {self._with_awaited(self.gamma, gamma)}")  # noqa: RUF001
+        sampling = _sampling_words(temperature, top_k, top_p)
+        self.sampling.setText(f"temperature {self._with_awaited(self.sampling, sampling)}")
         _set_chip(self.seed, "seed", str(settings.get("seed", 0)))
         _set_chip(self.batch, "batch", str(settings.get("batch", 1)))
         dtype = f" · {facts.target.dtype}" if facts.target else ""
@@ -268,6 +271,8 @@ class RunBar(QWidget):
         self.recording.setToolTip(tip)
 
     def _make_menus(self) -> None:
+        self.gamma.menu().aboutToShow.connect(self._fill_boxes)  # before all is selected
+        self.sampling.menu().aboutToShow.connect(self._fill_boxes)
         self.gamma_box = whole_field(-1, MAX_GAMMA, word="auto")
         self.gamma_box.setToolTip("0 is plain decoding; one below 0 is auto")
         _fill_menu(self.gamma, [("γ", self.gamma_box)], self._send_gamma)  # noqa: RUF001
@@ -277,8 +282,6 @@ class RunBar(QWidget):
         fields = [("temperature", self.temperature_box), ("top-k", self.top_k_box),
                   ("top-p", self.top_p_box)]  # fmt: skip
         _fill_menu(self.sampling, fields, self._send_sampling)
-        self.gamma.menu().aboutToShow.connect(self._fill_boxes)
-        self.sampling.menu().aboutToShow.connect(self._fill_boxes)
 
     def _fill_boxes(self) -> None:
         moment = self._controller.moment()
@@ -292,7 +295,9 @@ class RunBar(QWidget):
 
     def _send_gamma(self) -> None:
         value = self.gamma_box.value()
-        self._controller.send(SetGamma(gamma="auto" if value < 0 else value))
+        gamma: int | str = "auto" if value < 0 else value
+        self._controller.send(SetGamma(gamma=gamma))
+        self._await(self.gamma, str(gamma))
 
     def _send_sampling(self) -> None:
         self._controller.send(
@@ -302,6 +307,33 @@ class RunBar(QWidget):
                 top_p=self.top_p_box.value(),
             )
         )
+        words = _sampling_words(
+            self.temperature_box.value(), self.top_k_box.value(), self.top_p_box.value()
+        )
+        self._await(self.sampling, words)
+
+    def _await(self, chip: QToolButton, value: str) -> None:
+        """Show with what is in force what was sent, until the engine says that it took it."""
+        live = self._controller.live
+        if live is None:
+            return
+        self._awaited[chip] = value
+        self._n_changes = len(live.newest().settings)
+        self._say_facts(self._controller.moment())
+
+    def _note_answer(self, moment: Moment | None) -> None:
+        """Drop what was awaited when it is shown, or nobody is there to take it."""
+        if not self._awaited:
+            return
+        live, shown = self._controller.live, self._controller.shown
+        is_taken = moment is not None and len(moment.snapshot.settings) > self._n_changes
+        if live is None or shown is not live or is_taken:
+            self._awaited.clear()
+            self._say_facts(moment)
+
+    def _with_awaited(self, chip: QToolButton, value: str) -> str:
+        awaited = self._awaited.get(chip, value)
+        return value if awaited == value else f"{value} → {awaited}"
 
 
 def _in_force(moment: Moment, facts: RunFacts) -> tuple[str, float, int, float]:
@@ -320,6 +352,12 @@ def _in_force(moment: Moment, facts: RunFacts) -> tuple[str, float, int, float]:
         int(settings.get("top_k", 0)),
         float(settings.get("top_p", 1.0)),
     )
+
+
+def _sampling_words(temperature: float, top_k: int, top_p: float) -> str:
+    """Behind the word temperature."""
+    extra = (f" · top-k {top_k}" if top_k else "") + (f" · top-p {top_p:g}" if top_p < 1 else "")
+    return f"{temperature:g}{extra}"
 
 
 def _chip(tip: str) -> QLabel:
@@ -341,18 +379,64 @@ def _menu_chip(tip: str) -> QToolButton:
     return chip
 
 
+class _ChangeBox(QWidget):
+    """Fields in a chip's menu: Enter sends them, Escape closes the menu without."""
+
+    said = Signal(str)
+    """What cannot be sent, in a sentence; "" when it can."""
+
+    def __init__(
+        self, menu: QMenu, fields: Sequence[tuple[str, QAbstractSpinBox]], send: Callable[[], None]
+    ) -> None:
+        super().__init__()
+        self._menu, self._send = menu, send
+        self._fields = [field for _, field in fields]
+        form = QFormLayout(self)
+        for label, field in fields:
+            form.addRow(label, field)
+            if isinstance(field, WholeField):
+                field.valueChanged.connect(self._check)
+        self.problem = plain_label()
+        self.problem.setFont(interface_font(CAPTION))
+        form.addRow(self.problem)
+        self.button = QPushButton("Apply from the next step")
+        self.button.clicked.connect(self._apply)
+        form.addRow(self.button)
+        self._check()
+        menu.aboutToShow.connect(self._begin)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._apply()
+        else:
+            super().keyPressEvent(event)
+
+    def _begin(self) -> None:
+        """What is typed first replaces the first number."""
+        self._fields[0].setFocus()
+        self._fields[0].selectAll()
+
+    def _check(self) -> None:
+        """Say what is too large, and send nothing meanwhile."""
+        whole = [field for field in self._fields if isinstance(field, WholeField)]
+        problem = next((field.problem for field in whole if field.problem), "")
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self.button.setEnabled(not problem)
+        self.said.emit(problem)
+
+    def _apply(self) -> None:
+        if self.button.isEnabled():
+            self._send()
+            self._menu.close()
+
+
 def _fill_menu(
-    chip: QToolButton, fields: Sequence[tuple[str, QWidget]], send: Callable[[], None]
+    chip: QToolButton, fields: Sequence[tuple[str, QAbstractSpinBox]], send: Callable[[], None]
 ) -> None:
-    box = QWidget()
-    form = QFormLayout(box)
-    for label, widget in fields:
-        form.addRow(label, widget)
-    button = QPushButton("Apply from the next step")
-    form.addRow(button)
-    button.clicked.connect(send)
-    button.clicked.connect(chip.menu().close)
     action = QWidgetAction(chip)
+    box = _ChangeBox(chip.menu(), fields, send)
+    box.said.connect(action.setText)  # a menu takes its size anew where an action changes
     action.setDefaultWidget(box)
     chip.menu().addAction(action)
 

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from engine.wire.commands import Pause, Resume, SetGamma, SetSampling, StepOnce
@@ -34,12 +37,12 @@ class Bar:
         self.script = EventScript()
         self.engine: ScriptedEngine | None = None
 
-    def run(self) -> None:
+    def run(self, n_events: int | None = None) -> None:
         self.engine = ScriptedEngine([self.script])
         self.workshop.engines.append(self.engine)
         self.controller.run(ORDER)
         self.tick()
-        self.engine.say()
+        self.engine.say(n_events)
         self.tick()
 
     def tick(self) -> None:
@@ -114,6 +117,68 @@ def test_changed_settings_are_shown_and_sent(bar: Bar) -> None:
         SetGamma(gamma="auto"),
         SetSampling(temperature=0.9, top_k=9, top_p=0.8),
     ]
+
+
+def test_enter_sends_what_was_typed_over_the_number(bar: Bar) -> None:
+    bar.script.state(EngineState.PAUSED)
+    bar.run()
+    bar.bar.show()
+    menu = bar.bar.gamma.menu()
+    menu.popup(QPoint())
+    assert bar.bar.gamma_box.hasFocus()
+    assert bar.bar.gamma_box.lineEdit().selectedText() == bar.bar.gamma_box.text()
+    QTest.keyClicks(QApplication.focusWidget(), "7\r")
+    assert not menu.isVisible()
+    assert bar.sent == [SetGamma(gamma=7)]
+    menu = bar.bar.sampling.menu()
+    menu.popup(QPoint())
+    assert bar.bar.temperature_box.hasFocus()
+    QTest.keyClicks(QApplication.focusWidget(), "0.5\r")
+    assert not menu.isVisible()
+    assert bar.sent[1:] == [SetSampling(temperature=0.5)]
+
+
+def test_escape_closes_and_sends_nothing(bar: Bar) -> None:
+    bar.script.state(EngineState.PAUSED)
+    bar.run()
+    bar.bar.show()
+    for chip in (bar.bar.gamma, bar.bar.sampling):
+        chip.menu().popup(QPoint())
+        QTest.keyClicks(QApplication.focusWidget(), "7")
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        assert not chip.menu().isVisible()
+    assert bar.sent == []
+
+
+def test_a_gamma_that_is_too_large_is_said_and_not_sent(bar: Bar) -> None:
+    bar.script.state(EngineState.PAUSED)
+    bar.run()
+    bar.bar.show()
+    menu = bar.bar.gamma.menu()
+    menu.popup(QPoint())
+    QTest.keyClicks(bar.bar.gamma_box, "99\r")
+    assert "99 is too large: 0 to 32, or auto." in [
+        label.text() for label in menu.findChildren(QLabel) if label.isVisible()
+    ]
+    assert menu.isVisible()
+    QTest.keyClicks(bar.bar.gamma_box, "9\r")
+    assert bar.sent == [SetGamma(gamma=9)]
+
+
+def test_what_was_sent_is_shown_until_it_is_in_force(bar: Bar) -> None:
+    bar.script.say(SettingsChanged(gamma="4", temperature=0.0, top_k=0, top_p=1.0))
+    n_events = len(bar.script.events)
+    bar.script.say(SettingsChanged(gamma="7", temperature=0.0, top_k=0, top_p=1.0))
+    bar.run(n_events)
+    bar.bar.gamma_box.setValue(7)
+    bar.bar._send_gamma()
+    assert bar.bar.gamma.text() == "γ 4 → 7"  # noqa: RUF001
+    bar.tick()
+    assert bar.bar.gamma.text() == "γ 4 → 7"  # noqa: RUF001
+    assert bar.engine is not None
+    bar.engine.say()
+    bar.tick()
+    assert bar.bar.gamma.text() == "γ 7"  # noqa: RUF001
 
 
 def test_a_run_that_is_not_recorded_says_so(bar: Bar) -> None:
