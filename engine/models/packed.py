@@ -93,8 +93,8 @@ _LAYOUTS: dict[str, Callable[[PlainLinear], Linear]] = {
 
 
 def layouts_of(linears: Sequence[Linear]) -> str:
-    """How many lie in which layout, in words: "12 held as float16 without loss, 2 turned"."""
-    names = {PackedLinear: "packed", TurnedLinear: "turned", HalfLinear: "held as float16 without loss"}
+    """How many lie in which layout, in words: "12 as lossless float16, 2 turned"."""
+    names = {PackedLinear: "packed", TurnedLinear: "turned", HalfLinear: "as lossless float16"}
     counts = Counter(names[type(linear)] for linear in linears if type(linear) in names)
     return ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none packed"
 

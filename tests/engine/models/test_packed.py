@@ -86,7 +86,7 @@ def test_half_precision_is_taken_by_rule_on_one_thread(monkeypatch):
     group = [PlainLinear(as_stored(8, 8))]
     choices = Choices()
     with cpu_threads(1):
-        assert layouts_of(pack_where_faster(group, choices)) == "1 held as float16 without loss"
+        assert layouts_of(pack_where_faster(group, choices)) == "1 as lossless float16"
         assert choices.note == ""
         finer = [PlainLinear(torch.randn(8, 8))]
         assert layouts_of(pack_where_faster(finer, choices)) == "1 turned"
