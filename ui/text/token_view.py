@@ -1,6 +1,6 @@
 """TokenView: a token canvas that is pointed at - tokens are chosen, text is selected and copied."""
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -30,10 +30,12 @@ class TokenView(TokenCanvas):
     released = Signal()
     """Escape was pressed: nothing is to be selected."""
 
+    _under = -1
+    _told: tuple[QRectF, int, int] | None = None  # where and what ``_under`` was when it was told
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._pressed: tuple[QPointF, Place] | None = None
-        self._under = -1
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
 
@@ -164,8 +166,21 @@ class TokenView(TokenCanvas):
         if item == self._under:
             return
         self._under = item
+        self._told = self._seen(item)
         corner = QPoint()
-        if item >= 0:
-            rect = self.rect_of(item)
-            corner = self.viewport().mapToGlobal(rect.bottomLeft().toPoint())
+        if self._told is not None:
+            corner = self.viewport().mapToGlobal(self._told[0].bottomLeft().toPoint())
         self.hovered.emit(item, corner)
+
+    def _settle(self) -> None:
+        """Text that has moved on leaves nothing told of what was under the mouse before."""
+        super()._settle()
+        if self._under >= 0 and self._seen(self._under) != self._told:
+            self._hover(-1)
+
+    def _seen(self, item: int) -> tuple[QRectF, int, int] | None:
+        """Where a token is, its kind and its step."""
+        tokens = self.document.tokens
+        if tokens is None or not 0 <= item < self.document.n_items:
+            return None
+        return self.rect_of(item), int(tokens.kind[item]), int(tokens.step[item])

@@ -173,3 +173,26 @@ def test_direction_marks_and_controls_show_as_marks_and_copy_as_they_came(view: 
     assert view.rect_of(0).width() == pytest.approx(8 * view._pencil.cell)
     view.select_all()
     assert view.selected_text() == "".join(words)
+
+
+def test_nothing_is_told_of_a_token_that_has_moved_on(view: TokenView) -> None:
+    told_items: list[int] = []
+    view.hovered.connect(lambda item, _corner: told_items.append(item))
+    view.show_tokens(long_text(60))
+    move(view, middle(view, 57))
+    view.show_tokens(long_text(60))  # nothing new
+    assert told_items == [57]
+    view.show_tokens(long_text(63))
+    assert told_items == [57, -1]
+    move(view, middle(view, 60))
+    view.go_to_start()
+    assert told_items == [57, -1, 60, -1]
+
+
+def test_nothing_is_told_of_a_token_that_was_refused_meanwhile(view: TokenView) -> None:
+    told_items: list[int] = []
+    view.hovered.connect(lambda item, _corner: told_items.append(item))
+    move(view, middle(view, 3))
+    kinds = [*KINDS[:3], TrailKind.REJECTED, *KINDS[4:]]
+    view.show_tokens(told(WORDS, kinds))
+    assert told_items == [3, -1]
