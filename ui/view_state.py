@@ -14,6 +14,8 @@ class ViewState(QObject):
     changed = Signal()
     evidence_wanted = Signal(str)
     """The key of a panel that should come to the front."""
+    token_selected = Signal()
+    """A token was pointed at, also the one that was: the moment shown may have left it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,6 +40,7 @@ class ViewState(QObject):
     def select_token(self, token: TokenRef) -> None:
         """Look at a token, its step and its sequence."""
         self._set(token=token, step=token.step, sequence_id=token.sequence_id)
+        self.token_selected.emit()
 
     def select_sequence(self, sequence_id: int | None) -> None:
         self._set(sequence_id=sequence_id)

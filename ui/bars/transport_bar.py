@@ -134,6 +134,7 @@ class TransportBar(QWidget):
         self.follow.setToolTip("Keep to the newest moment as it comes (F)")
         self.follow.clicked.connect(self.toggle_follow)
         line.addWidget(self.follow)
+        state.token_selected.connect(self._go_to_token)
         look.changed.connect(self._dress)
         self._dress()
         self.show_moment(None)
@@ -303,6 +304,16 @@ class TransportBar(QWidget):
             self.said.emit("There is no step after this." if n > 0 else "This is the first step.")
             return
         self._state.select_step(None)  # the step shown is the newest at the playhead
+
+    def _go_to_token(self) -> None:
+        """Show the moment at which the selected token's step was complete, unless the picture moves
+        by itself: one who follows a run and looks at a token goes on following it."""
+        shown, token = self._controller.shown, self._state.now.token
+        if shown is None or token is None or _is_moving(shown):
+            return
+        t_ns = step_moment(shown.newest(), token.step)
+        if t_ns is not None:
+            shown.playhead.scrub(t_ns)
 
     def _go_to(self, find: Callable[[Snapshot, int], int | None], sentence: str) -> None:
         shown = self._controller.shown

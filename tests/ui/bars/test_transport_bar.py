@@ -10,6 +10,7 @@ from sessions.playhead import Mode
 from tests.support.scripted_sessions import ScriptedWorkshop
 from ui.bars.transport_bar import TransportBar, clock_time, grouped
 from ui.look import Look
+from ui.moment import TokenRef
 from ui.open_session import OpenSession
 from ui.session_controller import SessionController
 from ui.view_state import ViewState
@@ -21,7 +22,8 @@ class Bar:
     def __init__(self, qtbot: QtBot) -> None:
         self.ns = 0
         self.controller = SessionController(ScriptedWorkshop(), clock=lambda: self.ns)
-        self.bar = TransportBar(self.controller, ViewState(), Look("dark"))
+        self.state = ViewState()
+        self.bar = TransportBar(self.controller, self.state, Look("dark"))
         qtbot.addWidget(self.bar)
         self.said: list[str] = []
         self.bar.said.connect(self.said.append)
@@ -170,6 +172,34 @@ def test_the_numbers_follow(bar: Bar) -> None:
     bar.bar.step_forward()
     bar.tick()
     assert bar.bar.step_chip.text() == "step 0 of 6"
+
+
+def test_a_token_of_a_resting_session_is_gone_to(bar: Bar) -> None:
+    token = TokenRef(sequence_id=0, step=2, draft_index=1)
+    for _ in range(2):  # also where it is selected already
+        bar.bar.go_last()
+        bar.tick()
+        bar.state.select_token(token)
+        bar.tick()
+        assert bar.n_steps == 3
+        assert bar.state.now.token == token
+        assert bar.bar.step_chip.text().startswith("step 2 ")
+    bar.state.select_token(TokenRef(sequence_id=0, step=99))
+    assert bar.n_steps == 3
+
+
+def test_a_token_of_a_run_that_is_followed_holds_nothing(bar: Bar) -> None:
+    bar.session.is_live = True
+    bar.bar.go_last()
+    bar.tick()
+    bar.state.select_token(TokenRef(sequence_id=0, step=2))
+    assert bar.session.playhead.mode is Mode.FOLLOWING
+    bar.bar.toggle_play()  # held
+    bar.state.select_token(TokenRef(sequence_id=0, step=2))
+    assert bar.n_steps == 3
+    bar.bar.toggle_play()
+    bar.state.select_token(TokenRef(sequence_id=0, step=1))
+    assert bar.session.playhead.mode is Mode.PLAYING
 
 
 def test_without_a_session_the_bar_is_out_of_use(qtbot: QtBot) -> None:
