@@ -23,7 +23,12 @@ NONE = OfferedDraft(name="none", words="plain decoding: the baseline to compare 
 def offered_targets() -> tuple[OfferedModel, ...]:
     """Every known model, those whose files are here first."""
     found = [
-        OfferedModel(name=model.name, words=_words(model), is_here=is_complete(_folder(model)))
+        OfferedModel(
+            name=model.name,
+            words=_words(model),
+            is_here=is_complete(_folder(model)),
+            context_length=context_length(_folder(model)),
+        )
         for model in KNOWN_MODELS
         if model.role != "draft"
     ]
@@ -58,6 +63,18 @@ def model_folders() -> dict[str, Path]:
         for name, folder in folders.items()
         if folder is not None and (folder / "config.json").is_file()
     }
+
+
+def context_length(folder: Path | None) -> int | None:
+    """The most tokens of a sequence, by a folder's ``config.json``; None where that is not said."""
+    if folder is None:
+        return None
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        length = config["max_position_embeddings"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return length if isinstance(length, int) and length > 0 else None
 
 
 def vocabulary_of(folder: Path) -> Vocabulary | None:

@@ -10,6 +10,7 @@ class OfferedModel:
     name: str
     words: str  # "9.3 M parameters, bundled"
     is_here: bool
+    context_length: int | None = None  # tokens, the prompt's too; None where it is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

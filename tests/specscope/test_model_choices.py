@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from specscope.model_choices import model_folders, offered_drafts, offered_targets, vocabulary_of
+from specscope.model_choices import (
+    context_length,
+    model_folders,
+    offered_drafts,
+    offered_targets,
+    vocabulary_of,
+)
 
 
 def folder_of(path: Path, vocabulary: dict[str, int], *, vocab_size: int | None = None) -> Path:
@@ -62,3 +68,12 @@ def test_models_that_are_here_have_a_configuration(
     assert set(model_folders()) == {"bundled-target", "bundled-draft"}
     (tmp_path / "models" / "mine" / "config.json").write_text("{}")
     assert model_folders()["mine"] == tmp_path / "models" / "mine"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"max_position_embeddings": "many"}'])
+def test_a_context_is_known_where_the_configuration_says_it(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.json").write_text(text)
+    assert context_length(tmp_path) is None
+    assert context_length(tmp_path / "no-such") is None
+    assert context_length(None) is None
+    assert offered_targets()[0].context_length == 1024

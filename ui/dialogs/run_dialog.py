@@ -157,6 +157,7 @@ class RunDialog(QDialog):
 
     def _target_settled(self, target: str) -> None:
         self.drafts.offer_for(target)
+        self.settings.set_context_length(self.target.context_length)
 
     def _check(self) -> None:
         """Say what cannot work, and bar the button, while it cannot."""

@@ -1,7 +1,6 @@
 """SettingsBox: the numbers of a run, those that matter most first."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -42,7 +41,9 @@ class SettingsBox(QWidget):
         super().__init__()
         self._has_gpu = has_gpu
         self._fields: dict[str, QWidget] = {}
-        self._limits: dict[str, QLabel] = {}  # a sentence beneath each whole number, by its label
+        self._labels: dict[str, str] = {}
+        self._notes: dict[str, QLabel] = {}  # a sentence beneath each whole number
+        self._context_length: int | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(10)
@@ -86,8 +87,15 @@ class SettingsBox(QWidget):
     @property
     def problem(self) -> str:
         """Why a number cannot be taken, in a sentence; "" when all can."""
-        found = (f"{name}: {note.text()}" for name, note in self._limits.items() if note.text())
-        return next(found, "")
+        for name, field in self._fields.items():
+            if isinstance(field, WholeField) and field.problem:
+                return f"{self._labels[name]}: {field.problem}"
+        return ""
+
+    def set_context_length(self, n_tokens: int | None) -> None:
+        """Of the chosen target; None where it is not known."""
+        self._context_length = n_tokens
+        self._say_beneath("max_new_tokens")
 
     def fill(self, values: Mapping[str, Any]) -> None:
         """Set the fields; what does not fit one is left out."""
@@ -103,7 +111,7 @@ class SettingsBox(QWidget):
         place = len(self._fields)
         line, column = divmod(place, _COLUMNS)
         line *= 2  # between two lines of fields one of notes
-        self._fields[name] = field
+        self._fields[name], self._labels[name] = field, label
         if label:
             words = QLabel(label)
             words.setBuddy(field)
@@ -113,9 +121,9 @@ class SettingsBox(QWidget):
             self._grid.addWidget(field, line, column * 2, 1, 2)
         self._grid.setColumnStretch(column * 2 + 1, 1)
         if isinstance(field, WholeField):
-            self._limits[label] = note = _note()
+            self._notes[name] = note = _note()
             self._grid.addWidget(note, line + 1, column * 2, 1, 2)
-            field.valueChanged.connect(partial(self._tell_limit, field, note))
+            field.valueChanged.connect(lambda _: self._say_beneath(name))
         if isinstance(field, QSpinBox | QDoubleSpinBox):
             field.valueChanged.connect(lambda *_: self.changed.emit())
         elif isinstance(field, QComboBox):
@@ -123,9 +131,19 @@ class SettingsBox(QWidget):
         elif isinstance(field, QCheckBox):
             field.toggled.connect(lambda *_: self.changed.emit())
 
-    def _tell_limit(self, field: WholeField, note: QLabel, _value: int) -> None:
-        note.setText(field.problem)
-        note.setVisible(bool(field.problem))
+    def _say_beneath(self, name: str) -> None:
+        field, note = self._fields[name], self._notes[name]
+        assert isinstance(field, WholeField)
+        context = self._context_words(field.value()) if name == "max_new_tokens" else ""
+        note.setText(field.problem or context)
+        note.setVisible(bool(note.text()))
+
+    def _context_words(self, n_new_tokens: int) -> str:
+        """That a sequence ends before it has so many, which is no mistake; "" if it need not."""
+        most = self._context_length
+        if most is None or n_new_tokens < most:
+            return ""
+        return f"At most {most:,} with this target, prompt included."
 
 
 def _note() -> QLabel:

@@ -53,6 +53,12 @@ class TargetBox(QWidget):
     def value(self) -> str:
         return self.box.currentText().strip()
 
+    @property
+    def context_length(self) -> int | None:
+        """Of a model of the list; None where it is not known."""
+        known = self._words.get(self.value)
+        return None if known is None else known.context_length
+
     def choose(self, name: str) -> None:
         self.box.setCurrentText(name)
         self._settle()

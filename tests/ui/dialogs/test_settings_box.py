@@ -60,7 +60,7 @@ def test_graphs_can_be_wanted_where_a_gpu_decodes(qtbot: QtBot) -> None:
 def test_a_number_that_is_too_large_stays_as_typed_and_is_said(qtbot: QtBot) -> None:
     box = box_of(qtbot)
     box.show()
-    field, note = box._fields["gamma"], box._limits["γ, tokens drafted a step"]  # noqa: RUF001
+    field, note = box._fields["gamma"], box._notes["gamma"]
     assert isinstance(field, WholeField)
     assert not note.isVisible()
     field.selectAll()
@@ -72,3 +72,21 @@ def test_a_number_that_is_too_large_stays_as_typed_and_is_said(qtbot: QtBot) -> 
     QTest.keyClick(field, Qt.Key.Key_Backspace)
     assert box.problem == ""
     assert not note.isVisible()
+
+
+def test_more_new_tokens_than_the_targets_context_holds_are_said_and_may_be_asked_for(
+    qtbot: QtBot,
+) -> None:
+    box = box_of(qtbot)
+    note = box._notes["max_new_tokens"]
+    box.fill({"max_new_tokens": 1500})
+    assert note.text() == ""
+    box.set_context_length(1024)
+    assert note.text() == "At most 1,024 with this target, prompt included."
+    assert box.problem == ""
+    box.fill({"max_new_tokens": 1000})
+    assert note.text() == ""
+    box.fill({"max_new_tokens": 1024})
+    assert note.text()
+    box.set_context_length(None)
+    assert note.text() == ""

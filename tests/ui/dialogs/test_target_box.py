@@ -46,3 +46,13 @@ def test_it_settles_when_typing_is_done_and_not_at_each_key(qtbot: QtBot) -> Non
     QTest.keyClick(line, Qt.Key.Key_Return)
     box.choose("far")
     assert settled == ["own/model", "far"]
+
+
+def test_the_context_of_a_model_of_the_list_is_known(qtbot: QtBot) -> None:
+    here = OfferedModel(name="here", words="", is_here=True, context_length=1024)
+    box = TargetBox([here, MODELS[1]])
+    qtbot.addWidget(box)
+    assert box.context_length == 1024
+    for name in ("far", "some/folder"):
+        box.choose(name)
+        assert box.context_length is None
