@@ -156,15 +156,16 @@ class MainWindow(QMainWindow):
             self.controller.close_session(self.controller.shown)
 
     def export(self, path: Path | None = None) -> None:
-        """Export the session that is shown, or the one at ``path``."""
+        """Export the session at ``path``, or that selected in the library, or that shown."""
         shown = self.controller.shown
-        path = path or (None if shown is None else shown.path)
+        own = None if shown is None else shown.path
+        path = path or (None if self._stage is None else self._stage.picked_session) or own
         if path is None:
             self.say("Only a recorded session can be exported: run with recording on.")
             return
         from ui.dialogs.export_dialog import ExportDialog  # with all exporters
 
-        window_ns = self.state.now.window_ns
+        window_ns = self.state.now.window_ns if path == own else None
         dialog = ExportDialog(path, self.look, window_ns=window_ns, parent=self)
         self.clock.ticked.connect(dialog.tick)
         dialog.finished.connect(lambda _: self.clock.ticked.disconnect(dialog.tick))

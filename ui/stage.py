@@ -2,6 +2,7 @@
 layout, and the transport bar."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -126,6 +127,13 @@ class Stage(QWidget):
         """The preset one session is looked at in: the last one that was, else Watch."""
         kept = self._laid_out or self._preferences.values.layout
         return kept if kept in BY_KEY and kept not in _NOT_OF_ONE else "watch"
+
+    @property
+    def picked_session(self) -> Path | None:
+        """The one session that is selected in the library, where that is seen."""
+        if self._library is None or not self.docks["sessions"].is_seen:
+            return None
+        return self._library.picked
 
     def visible_panels(self) -> Sequence[Panel]:
         """Those of which something can be seen. A panel takes a frame to make: one is made at a

@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -14,10 +15,13 @@ from engine.wire.config import RunConfig
 from engine.wire.events import FinishReason
 from tests.support.event_script import EventScript
 from tests.support.scripted_sessions import ScriptedEngine, ScriptedWorkshop, script_of
+from tests.ui.library.test_library_form import row
+from ui.dialogs.export_dialog import ExportDialog
 from ui.dialogs.shortcut_sheet import ShortcutSheet
 from ui.layouts import PRESETS, Preset
 from ui.look import Look
 from ui.main_window import MainWindow
+from ui.panels.library import LibraryPanel
 from ui.preferences import Preferences
 from ui.run_order import OrderedPrompt, RunOrder
 
@@ -271,6 +275,32 @@ def test_escape_closes_the_banner_then_lets_go_of_the_step(driven: Driven) -> No
     assert driven.window.state.now.step == 3
     driven.window.escape()
     assert driven.window.state.now.step is None
+
+
+def test_what_is_selected_in_the_library_is_exported(driven: Driven) -> None:
+    window = driven.window
+    window.open_example()
+
+    def exported() -> str:
+        window.export()
+        (dialog,) = window.findChildren(ExportDialog)
+        told = dialog.windowTitle()
+        dialog.done(0)
+        QApplication.sendPostedEvents(dialog, QEvent.Type.DeferredDelete)
+        return told
+
+    window.lay_out("sessions")
+    driven.tick(20)
+    library = window.stage.docks["sessions"].panel
+    assert isinstance(library, LibraryPanel)
+    library.table.show()
+    library.table.show_rows([row("anna"), row("berta")])
+    assert exported() == "Export example"
+    library.table.select([Path("berta.specscope")])
+    assert exported() == "Export berta"
+    window.lay_out("watch")
+    driven.tick()
+    assert exported() == "Export example"  # what is out of sight is not meant
 
 
 def test_an_unrecorded_session_cannot_be_exported_and_says_so(driven: Driven) -> None:

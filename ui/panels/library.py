@@ -179,10 +179,15 @@ class LibraryPanel(Panel):
             self.form.keep()
             self.desk.delete([row.path for row in picked])
 
-    def _export(self) -> None:
+    @property
+    def picked(self) -> Path | None:
+        """The one session that is selected."""
         picked = self.table.selected()
-        if len(picked) == 1:
-            self.export_wanted.emit(picked[0].path)
+        return picked[0].path if len(picked) == 1 else None
+
+    def _export(self) -> None:
+        if self.picked is not None:
+            self.export_wanted.emit(self.picked)
 
     def _reveal(self) -> None:
         picked = self.table.selected()
