@@ -27,6 +27,7 @@ from ui.moment import Moment
 from ui.open_session import OpenSession
 from ui.painting import guarded, painting
 from ui.session_controller import SessionController
+from ui.step.looked_at import newest_step
 from ui.view_state import ViewState
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0)
@@ -116,7 +117,9 @@ class TransportBar(QWidget):
         self.slider.sliderReleased.connect(lambda: self._scrub(False))
         line.addWidget(self.slider, 1)
         self.step_chip, self.time_chip = QLabel("no steps"), QLabel("0:00.00")
-        self.step_chip.setToolTip("The newest step at the moment shown, of all; the first is 0")
+        self.step_chip.setToolTip(
+            "The newest step at the moment shown, counted from 0, and how many there are"
+        )
         self.time_chip.setToolTip("Time since the session began, loading included")
         for chip in (self.step_chip, self.time_chip):
             chip.setObjectName("chip")
@@ -252,10 +255,10 @@ class TransportBar(QWidget):
     def _say_numbers(self, moment: Moment) -> None:
         shown = self._controller.shown
         assert shown is not None
-        here, newest = moment.snapshot.steps, moment.newest.steps
-        n_steps = int(newest["step"][-1]) + 1 if len(newest) else 0
-        if len(here):  # numbered from 0, as everywhere
-            text = f"step {grouped(int(here['step'][-1]))} of {grouped(n_steps)}"
+        here, last = newest_step(moment.snapshot), newest_step(moment.newest)
+        n_steps = 0 if last is None else last + 1
+        if here is not None:  # numbered from 0, as everywhere
+            text = f"step {grouped(here)} ({grouped(n_steps)} step{'s' * (n_steps != 1)})"
         else:
             text = f"before the first of {grouped(n_steps)}" if n_steps else "no steps"
         self.step_chip.setText(text)

@@ -42,6 +42,7 @@ from ui.step.between_rests import (
     long_rests,
     usual_work_ns,
 )
+from ui.step.looked_at import newest_step
 
 N_FOLLOWED = 18
 """Steps in the picture while it follows the newest."""
@@ -291,17 +292,28 @@ def _kernels_name(snapshot: Snapshot) -> str:
 
 
 def _note(snapshot: Snapshot, newest: Snapshot, window: Interval, rows: _Rows) -> str:
-    seen = first_and_last_step(snapshot, *window)
-    n_all = int(newest.steps["step"][-1]) + 1 if len(newest.steps) else 0
+    seen = _seen_steps(snapshot, window)
+    last_of_all = newest_step(newest)
+    n_all = 0 if last_of_all is None else last_of_all + 1
     if seen is None:
-        words = f"none of {number(n_all)} steps here" if n_all else "no step committed yet"
+        words = f"none of {number(n_all)} steps here" if n_all else "no step yet"
     else:
         first, last = (number(step) for step in seen)
         told = f"step {first}" if first == last else f"steps {first}\u2013{last}"
-        words = f"{told} of {number(n_all)}"
+        words = f"{told} ({number(n_all)} step{'s' * (n_all != 1)})"
     if rows.slots.n > rows.n_slots > 1:
         words += f" \u00b7 {rows.n_slots} of {rows.slots.n} sequences side by side"
     return words
+
+
+def _seen_steps(snapshot: Snapshot, window: Interval) -> Interval | None:
+    """The first and the last step in a window, the one that is being made among them."""
+    seen, open_step = first_and_last_step(snapshot, *window), newest_step(snapshot)
+    drafts, steps = snapshot.drafts, snapshot.steps
+    is_open = len(drafts) and (not len(steps) or open_step != int(steps["step"][-1]))
+    if open_step is None or not is_open or not window[0] <= drafts["t_ns"][-1] < window[1]:
+        return seen
+    return (open_step if seen is None else seen[0]), open_step
 
 
 def _problem(snapshot: Snapshot) -> str:

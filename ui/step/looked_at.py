@@ -50,6 +50,12 @@ def _is_over(snapshot: Snapshot) -> bool:
     return len(snapshot.ends) > 0
 
 
+def newest_step(snapshot: Snapshot) -> int | None:
+    """The step that is being made, or was last; steps are counted from 0. None before the first."""
+    tables = (snapshot.drafts, snapshot.steps)
+    return max((int(table["step"][-1]) for table in tables if len(table)), default=None)
+
+
 def step_of(snapshot: Snapshot, view: View) -> tuple[int, int] | None:
     """The sequence and the step looked at: the selected step, of the sequence looked at if it took
     part; or else that one's newest step, or anybody's while the newest sequence has none. None

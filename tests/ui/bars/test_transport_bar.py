@@ -171,7 +171,10 @@ def test_the_numbers_follow(bar: Bar) -> None:
     bar.bar.go_first()
     bar.bar.step_forward()
     bar.tick()
-    assert bar.bar.step_chip.text() == "step 0 of 6"
+    assert bar.bar.step_chip.text() == "step 0 (6 steps)"
+    bar.bar.half_step()  # the next is drafted and waits, as the Step card has it
+    bar.tick()
+    assert bar.bar.step_chip.text() == "step 1 (6 steps)"
 
 
 def test_a_token_of_a_resting_session_is_gone_to(bar: Bar) -> None:

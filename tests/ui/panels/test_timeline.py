@@ -47,7 +47,7 @@ def test_it_says_what_it_will_show(panel: TimelinePanel) -> None:
 
 def test_both_plots_show_the_newest_steps(panel: TimelinePanel) -> None:
     notes = shown(panel, steps(40))
-    assert notes[-1] == "steps 23\u201339 of 40 \u00b7 drag to pan, wheel to zoom"
+    assert notes[-1] == "steps 23\u201339 (40 steps) \u00b7 drag to pan, wheel to zoom"
     digest = panel.digested
     assert panel.lanes.range_ns == panel.raster.range_ns == digest.window_ns
     assert panel.lanes.names == ("draft", "verify", "sample", "commit", "prefill")
@@ -62,7 +62,7 @@ def test_both_plots_show_the_newest_steps(panel: TimelinePanel) -> None:
 
 def test_a_small_panel_has_a_short_note(panel: TimelinePanel) -> None:
     panel.resize(260, 180)
-    assert shown(panel, steps(40))[-1] == "steps 23\u201339 of 40"
+    assert shown(panel, steps(40))[-1] == "steps 23\u201339 (40 steps)"
 
 
 def test_new_steps_slide_in_and_the_width_stays(panel: TimelinePanel) -> None:

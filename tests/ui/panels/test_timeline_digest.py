@@ -39,7 +39,7 @@ def test_following_shows_about_eighteen_of_the_newest_steps() -> None:
     assert digest.is_following
     assert digest.width_ns == 18 * step_ns
     assert digest.window_ns[1] - digest.window_ns[0] == digest.width_ns
-    assert digest.note.startswith("steps 23\u201339 of 40")
+    assert digest.note.startswith("steps 23\u201339 (40 steps)")
     assert digest.covered_ns[0] == digest.window_ns[0] - digest.width_ns
 
 
@@ -125,7 +125,7 @@ def test_what_lies_behind_the_playhead_is_absent_and_the_playhead_told() -> None
     assert digest.playhead_ns == half.t_ns
     assert digest.window_ns[0] < half.t_ns < digest.window_ns[1]
     assert int(digest.steps.step[-1]) <= int(half.drafts["step"][-1])
-    assert digest.note.endswith("of 30")
+    assert digest.note.endswith("(30 steps)")
     assert digest_of(moment_of(events)).playhead_ns is None
 
 
@@ -135,6 +135,7 @@ def test_a_draft_that_waits_for_its_verdict_is_shown_as_proposed() -> None:
     digest = digest_of(moment_of(events[: cut + 1]))
     assert digest.tokens is not None
     assert digest.tokens.fate.tolist()[-2:] == [PROPOSED, PROPOSED]
+    assert digest.note == "steps 0\u20131 (2 steps)"  # the one being made counts, as everywhere
 
 
 def side_by_side(n: int) -> EventScript:
@@ -206,7 +207,7 @@ def test_selections_are_placed() -> None:
 def test_plain_decoding_has_lanes_and_no_rows() -> None:
     digest = digest_of(moment_of(plain()))
     assert digest.n_positions == 0
-    assert digest.note.startswith("steps 0\u20132 of 3")
+    assert digest.note.startswith("steps 0\u20132 (3 steps)")
 
 
 def test_a_session_without_spans_says_so_and_shows_its_drafts() -> None:

@@ -1,8 +1,9 @@
+from engine.wire.events import DraftProposed
 from sessions.snapshot import Snapshot
 from tests.sessions.scripted import folded
 from tests.support.event_script import EventScript
 from ui.moment import View
-from ui.step.looked_at import sequence_of, started_sequences, step_of
+from ui.step.looked_at import newest_step, sequence_of, started_sequences, step_of
 
 
 def batch() -> Snapshot:
@@ -42,3 +43,15 @@ def test_the_selected_step_or_the_newest_of_the_sequence():
     assert step_of(snapshot, View(sequence_id=0, step=0)) == (0, 0)
     assert step_of(snapshot, View(sequence_id=1, step=1)) == (0, 1)
     assert step_of(folded(EventScript().events), View()) is None
+
+
+def test_the_newest_step_is_the_one_being_made():
+    snapshot = batch()
+    assert newest_step(snapshot) == int(snapshot.steps["step"][-1]) == 1
+    script = EventScript()
+    assert newest_step(folded(script.events)) is None
+    script.sequence()
+    script.step()
+    script.step()
+    cut = max(i for i, event in enumerate(script.events) if isinstance(event, DraftProposed))
+    assert newest_step(folded(script.events[: cut + 1])) == 1
