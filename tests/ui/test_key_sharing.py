@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from sessions.playhead import Mode
@@ -83,6 +83,11 @@ def test_a_choice_is_opened_and_walked_through(driven: Driven) -> None:
     assert speed.view().isVisible()
     speed.hidePopup()
     assert mode_of(driven) is before
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    press(focused, Key.Key_Space)  # not the list again: whoever chose a speed means to play
+    assert not speed.view().isVisible()
+    assert mode_of(driven) is Mode.PLAYING
 
 
 def test_a_list_is_walked_through_and_searched_by_letters(driven: Driven) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from sessions.metrics.landmarks import next_rejection, step_moment, worst_step
 from sessions.playhead import Mode, resting_points, step_ends
 from sessions.snapshot import Snapshot
+from ui.bars.speed_box import SpeedBox
 from ui.icons import icon
 from ui.look import Look
 from ui.moment import Moment
@@ -124,12 +124,8 @@ class TransportBar(QWidget):
         for chip in (self.step_chip, self.time_chip):
             chip.setObjectName("chip")
             line.addWidget(chip)
-        self.speed = QComboBox()
-        for speed in SPEEDS:
-            self.speed.addItem(f"{speed:g}×", speed)  # noqa: RUF001
-        self.speed.setCurrentIndex(SPEEDS.index(1.0))
-        self.speed.setAccessibleName("Speed of playing")
-        self.speed.setToolTip("Session seconds per second while playing (+ and -)")
+        self.speed = SpeedBox(SPEEDS)
+        self.speed.list_closed.connect(self._buttons["play"].setFocus)  # so that Space plays
         self.speed.currentIndexChanged.connect(self._speed_chosen)
         line.addWidget(self.speed)
         self.follow = QPushButton("follow")
