@@ -1,6 +1,8 @@
 """Moments worth going to: the next rejection, the step that cost the most per token, a step's end.
 To be asked of the session as far as it goes, not of the part before the playhead."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sessions.columns import Array
@@ -23,13 +25,22 @@ def previous_rejection(snapshot: Snapshot, t_ns: int) -> int | None:
     return int(moments[place]) if place >= 0 else None
 
 
-def worst_step(snapshot: Snapshot) -> int | None:
-    """The engine step that took longest per committed token, the first of equals; None before the
-    first commit."""
+@dataclass(frozen=True, slots=True)
+class WorstStep:
+    """The engine step that took longest per committed token."""
+
+    step: int
+    ns: int
+    n_committed: int
+
+
+def worst_step(snapshot: Snapshot) -> WorstStep | None:
+    """The first of equals; None before the first commit."""
     steps = engine_steps(snapshot)
     if not len(steps.step):
         return None
-    return int(steps.step[np.argmax(steps.ns / np.maximum(steps.n_committed, 1))])
+    place = int(np.argmax(steps.ns / np.maximum(steps.n_committed, 1)))
+    return WorstStep(*(int(column[place]) for column in (steps.step, steps.ns, steps.n_committed)))
 
 
 def step_moment(snapshot: Snapshot, step: int) -> int | None:

@@ -101,7 +101,7 @@ class TransportBar(QWidget):
             line.addWidget(self._button(name, tip, act))
         for text, tip, act in (
             ("Next rejection", "To the next step with a rejection (N)", self.to_rejection),
-            ("Worst step", "To the slowest step for its tokens (W)", self.to_worst),
+            ("Worst step", "To the step that took longest per token (W)", self.to_worst),
         ):
             button = QPushButton(text)
             button.setToolTip(tip)
@@ -189,7 +189,8 @@ class TransportBar(QWidget):
         self._go_to(next_rejection, "No rejection after this moment.")
 
     def to_worst(self) -> None:
-        self._go_to(_worst_moment, "There is no step yet.")
+        if self._go_to(_worst_moment, "There is no step yet.") and self._controller.shown:
+            self.said.emit(_worst_words(self._controller.shown.newest()))
 
     def bookmark(self) -> None:
         """Keep this moment, or let it go."""
@@ -314,16 +315,18 @@ class TransportBar(QWidget):
         if t_ns is not None:
             shown.playhead.scrub(t_ns)
 
-    def _go_to(self, find: Callable[[Snapshot, int], int | None], sentence: str) -> None:
+    def _go_to(self, find: Callable[[Snapshot, int], int | None], sentence: str) -> bool:
+        """Whether there was such a moment; ``sentence`` is said where not."""
         shown = self._controller.shown
         if shown is None:
-            return
+            return False
         t_ns = find(shown.newest(), shown.playhead.t_ns)
         if t_ns is None:
             self.said.emit(sentence)
-            return
+            return False
         shown.playhead.scrub(t_ns)
         self._state.select_step(None)
+        return True
 
 
 def _is_moving(shown: OpenSession) -> bool:
@@ -333,8 +336,23 @@ def _is_moving(shown: OpenSession) -> bool:
 
 
 def _worst_moment(newest: Snapshot, _t_ns: int) -> int | None:
-    step = worst_step(newest)
-    return None if step is None else step_moment(newest, step)
+    worst = worst_step(newest)
+    return None if worst is None else step_moment(newest, worst.step)
+
+
+def _worst_words(newest: Snapshot) -> str:
+    """By what it is the worst, and how bad."""
+    worst = worst_step(newest)
+    if worst is None:
+        return ""
+    took, n = grouped_ms(worst.ns), worst.n_committed
+    tokens = f"{grouped(n)} token{'s' * (n != 1)}"
+    return f"Step {grouped(worst.step)}: {took} for {tokens}, the most per token."
+
+
+def grouped_ms(ns: int) -> str:
+    """Milliseconds with a tenth, thousands apart."""
+    return f"{ns / 1e6:,.1f} ms".replace(",", "\u202f")
 
 
 def grouped(number: int) -> str:

@@ -47,7 +47,11 @@ def test_plain_steps_and_whole_drafts_hold_no_rejection() -> None:
 def test_the_worst_step_took_longest_per_token() -> None:
     snapshot = snapshot_of(drafted([3, 1, 0, 2], 3, with_spans=True))
     costs = snapshot.steps["step_ns"] / snapshot.steps["n_committed"]
-    assert worst_step(snapshot) == costs.argmax() == 2
+    worst = worst_step(snapshot)
+    assert worst is not None
+    assert worst.step == costs.argmax() == 2
+    assert worst.ns == snapshot.steps["step_ns"][2]
+    assert worst.n_committed == 1
     assert worst_step(snapshot_of([])) is None
 
 

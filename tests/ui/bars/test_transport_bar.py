@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from sessions.playhead import Mode
 from tests.support.scripted_sessions import ScriptedWorkshop
-from ui.bars.transport_bar import TransportBar, clock_time, grouped
+from ui.bars.transport_bar import TransportBar, clock_time, grouped, grouped_ms
 from ui.look import Look
 from ui.moment import TokenRef
 from ui.open_session import OpenSession
@@ -164,7 +164,10 @@ def test_to_the_worst_step(bar: Bar) -> None:
     steps = moment.snapshot.steps
     newest = bar.session.newest().steps
     cost = newest["step_ns"] / newest["n_committed"]
-    assert int(steps["step"][-1]) == int(newest["step"][cost.argmax()])
+    worst = int(newest["step"][cost.argmax()])
+    assert int(steps["step"][-1]) == worst
+    took_ms = newest["step_ns"][worst] / 1e6
+    assert bar.said == [f"Step {worst}: {took_ms:.1f} ms for 1 token, the most per token."]
 
 
 def test_the_numbers_follow(bar: Bar) -> None:
@@ -218,5 +221,6 @@ def test_without_a_session_the_bar_is_out_of_use(qtbot: QtBot) -> None:
 
 def test_numbers_in_words() -> None:
     assert grouped(1204) == "1\u202f204"
+    assert grouped_ms(1_203_440_000) == "1\u202f203.4 ms"
     assert clock_time(83_456_000_000) == "1:23.46"
     assert clock_time(59_999_000_000) == "1:00.00"
