@@ -27,6 +27,7 @@ from ui.moment import Moment
 from ui.open_session import OpenSession
 from ui.painting import guarded, painting
 from ui.session_controller import SessionController
+from ui.step.in_sight import window_up_to
 from ui.step.looked_at import newest_step
 from ui.view_state import ViewState
 
@@ -167,11 +168,13 @@ class TransportBar(QWidget):
     def go_first(self) -> None:
         shown = self._controller.shown
         if shown is not None:
-            shown.playhead.scrub(shown.begin_ns)
+            self._scrub_to(shown, shown.begin_ns)
 
     def go_last(self) -> None:
-        if (playhead := self._controller.playhead) is not None:
-            playhead.follow()
+        shown = self._controller.shown
+        if shown is not None:
+            shown.playhead.follow()
+            self._keep_in_sight(shown.end_ns)
 
     def step_forward(self) -> None:
         self._step(1)
@@ -182,8 +185,11 @@ class TransportBar(QWidget):
     def half_step(self) -> None:
         """To the next moment an engine that is paused would rest at."""
         shown = self._controller.shown
-        if shown is not None and not shown.playhead.step(resting_points(shown.newest())):
+        if shown is None:
+            return
+        if not shown.playhead.step(resting_points(shown.newest())):
             self.said.emit("There is nothing behind this moment yet.")
+        self._keep_in_sight(shown.playhead.t_ns)
 
     def to_rejection(self) -> None:
         self._go_to(next_rejection, "No rejection after this moment.")
@@ -206,8 +212,11 @@ class TransportBar(QWidget):
     def to_bookmark(self, n: int = 1) -> None:
         """To the next bookmark, or with -1 to the one before."""
         shown = self._controller.shown
-        if shown is not None and not shown.playhead.step(np.array(shown.bookmarks, np.int64), n=n):
+        if shown is None:
+            return
+        if not shown.playhead.step(np.array(shown.bookmarks, np.int64), n=n):
             self.said.emit("No bookmark there: B sets one.")
+        self._keep_in_sight(shown.playhead.t_ns)
 
     def change_speed(self, n: int) -> None:
         """``n`` speeds faster or slower."""
@@ -289,7 +298,17 @@ class TransportBar(QWidget):
         if shown is None:
             return
         begin, end = shown.begin_ns, shown.end_ns
-        shown.playhead.scrub(begin + round((end - begin) * value / _POSITIONS))
+        self._scrub_to(shown, begin + round((end - begin) * value / _POSITIONS))
+
+    def _scrub_to(self, shown: OpenSession, t_ns: int) -> None:
+        shown.playhead.scrub(t_ns)
+        self._keep_in_sight(t_ns)
+
+    def _keep_in_sight(self, t_ns: int) -> None:
+        """A jump takes along a timeline that was zoomed: left behind, it would be empty."""
+        window = window_up_to(t_ns, self._state.now.window_ns)
+        if window is not None:
+            self._state.look_at(window)
 
     def _speed_chosen(self, _index: int) -> None:
         playhead = self._controller.playhead
@@ -304,6 +323,7 @@ class TransportBar(QWidget):
             self.said.emit("There is no step after this." if n > 0 else "This is the first step.")
             return
         self._state.select_step(None)  # the step shown is the newest at the playhead
+        self._keep_in_sight(shown.playhead.t_ns)
 
     def _go_to_token(self) -> None:
         """Show the moment at which the selected token's step was complete, unless the picture moves
@@ -313,7 +333,7 @@ class TransportBar(QWidget):
             return
         t_ns = step_moment(shown.newest(), token.step)
         if t_ns is not None:
-            shown.playhead.scrub(t_ns)
+            self._scrub_to(shown, t_ns)
 
     def _go_to(self, find: Callable[[Snapshot, int], int | None], sentence: str) -> bool:
         """Whether there was such a moment; ``sentence`` is said where not."""
@@ -324,7 +344,7 @@ class TransportBar(QWidget):
         if t_ns is None:
             self.said.emit(sentence)
             return False
-        shown.playhead.scrub(t_ns)
+        self._scrub_to(shown, t_ns)
         self._state.select_step(None)
         return True
 

@@ -1,11 +1,11 @@
-"""Which part of the timeline shows a step that was selected elsewhere."""
+"""Which part of the timeline shows what was gone to elsewhere."""
 
 import numpy as np
 
 from sessions.metrics.landmarks import step_moment
 from sessions.playhead import step_ends
 from sessions.snapshot import Snapshot
-from ui.step.between_rests import last_worked, long_rests, without_rests
+from ui.step.between_rests import BESIDE, last_worked, long_rests, without_rests
 
 STEPS_BESIDE = 8
 """Steps shown before and after it, where the newest were followed."""
@@ -37,3 +37,14 @@ def window_with(
         return None
     first, last = max(0, place - STEPS_BESIDE), min(len(ends) - 1, place + STEPS_BESIDE)
     return without_rests(rests, (int(ends[first]), int(ends[last])), moment)
+
+
+def window_up_to(t_ns: int, window_ns: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Where to look once the playhead was sent to ``t_ns``: as wide as the window that was chosen,
+    what leads up to the playhead in it, for there is nothing behind. None where the playhead is in
+    sight, or no window was chosen: what is followed follows the playhead."""
+    if window_ns is None or window_ns[0] <= t_ns <= window_ns[1]:
+        return None
+    width = window_ns[1] - window_ns[0]
+    high = t_ns + round(width * BESIDE)
+    return high - width, high

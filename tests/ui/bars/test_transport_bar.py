@@ -180,6 +180,33 @@ def test_the_numbers_follow(bar: Bar) -> None:
     assert bar.bar.step_chip.text() == "step 1 (6 steps)"
 
 
+def test_a_zoomed_timeline_is_taken_along_by_every_jump(bar: Bar) -> None:
+    act = bar.bar
+    act.go_last()
+    bar.tick()
+    act.bookmark()
+    end = bar.session.end_ns
+    jumps = (
+        act.go_first, act.to_rejection, act.go_first, act.to_worst, act.go_first, act.step_forward,
+        act.half_step, act.to_bookmark, act.go_first, act.go_last,
+        lambda: act.slider.setValue(act.slider.maximum() // 2),
+    )  # fmt: skip
+    for jump in jumps:
+        here = bar.session.playhead.t_ns
+        bar.state.look_at((here - 200, here + 200))
+        jump()
+        bar.tick()
+        window = bar.state.now.window_ns
+        assert window is not None
+        assert window[1] - window[0] == 400
+        assert bar.session.playhead.t_ns != here
+        assert window[0] <= bar.session.playhead.t_ns <= window[1]
+    assert bar.session.playhead.t_ns < end
+    bar.state.look_at(None)
+    act.go_first()
+    assert bar.state.now.window_ns is None
+
+
 def test_a_token_of_a_resting_session_is_gone_to(bar: Bar) -> None:
     token = TokenRef(sequence_id=0, step=2, draft_index=1)
     for _ in range(2):  # also where it is selected already

@@ -4,7 +4,7 @@ from engine.wire.events import EngineState
 from sessions.playhead import step_ends
 from tests.support.event_script import TICK_NS
 from tests.support.scripted_sessions import script_of, session_of
-from ui.step.in_sight import STEPS_BESIDE, window_with
+from ui.step.in_sight import STEPS_BESIDE, window_up_to, window_with
 
 SNAPSHOT = session_of(script_of(40)).snapshot()
 ENDS = step_ends(SNAPSHOT)
@@ -46,3 +46,10 @@ def test_a_rest_beside_a_step_is_left_out() -> None:
     assert window is not None
     assert window[0] < ends[18] < window[1] < ends[20] - 300 * TICK_NS
     assert window_with(snapshot, 21, None) is None
+
+
+def test_a_chosen_window_follows_the_playhead_out_of_it() -> None:
+    assert window_up_to(500, None) is None
+    assert window_up_to(500, (400, 600)) is None
+    assert window_up_to(2000, (400, 600)) == (1808, 2008)
+    assert window_up_to(100, (400, 600)) == (-92, 108)
