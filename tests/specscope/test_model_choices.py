@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 
 from specscope.model_choices import (
     context_length,
     model_folders,
+    model_refusal,
     offered_drafts,
     offered_targets,
     vocabulary_of,
@@ -77,3 +79,30 @@ def test_a_context_is_known_where_the_configuration_says_it(tmp_path: Path, text
     assert context_length(tmp_path / "no-such") is None
     assert context_length(None) is None
     assert offered_targets()[0].context_length == 1024
+
+
+def test_a_model_that_cannot_be_is_refused_before_an_engine_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECSCOPE_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "hub" / "models--far--model").mkdir(parents=True)
+    (tmp_path / "models").mkdir()
+    folder_of(tmp_path / "models" / "mine", {"a": 0})
+    for name in (
+        "bundled-target",
+        "mine",
+        "~/models/mine",
+        str(tmp_path / "models" / "mine"),
+        "far/model",
+    ):
+        assert model_refusal(name) == ""
+    assert "hub cannot be reached" in model_refusal("nonsense/model")
+    assert "hub cannot be reached" in model_refusal("qwen2.5-7b")
+    assert "specscope models add" in model_refusal("smollm2-135m")
+    assert "There is no model at" in model_refusal(str(tmp_path / "nosuch"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("https_proxy", "http://localhost:1")
+    assert model_refusal("nonsense/model") == ""  # the hub may have it

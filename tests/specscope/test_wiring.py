@@ -33,6 +33,12 @@ def order_of(*drafts: str, text: str = "steps 3", is_recorded: bool = True) -> R
     return RunOrder(configs=configs, prompts=prompts, is_recorded=is_recorded, name="a run")
 
 
+@pytest.fixture(autouse=True)
+def _any_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake engine's models are nowhere."""
+    monkeypatch.setattr(wiring, "model_refusal", lambda name: "")
+
+
 @pytest.fixture
 def workshop(tmp_path: Path) -> LocalWorkshop:
     return LocalWorkshop(Library(tmp_path), program=FAKE)
@@ -290,3 +296,17 @@ def test_a_profiler_is_waited_for_as_long_as_its_report_takes(
         time.sleep(0.01)
     run.close(patience_s=0.4)
     assert closed == [None]
+
+
+def test_no_engine_is_started_on_a_model_that_cannot_be(
+    workshop: LocalWorkshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wiring, "model_refusal", lambda name: "No such draft." * (name == "b"))
+    run = workshop.start(order_of("a", "b"))
+    deadline = time.monotonic() + PATIENCE_S
+    while not run.problem and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert run.problem == "No such draft."
+    assert (run.next_session(), run.process_id) == (None, None)
+    assert list(tmp_path.iterdir()) == []
+    run.close()

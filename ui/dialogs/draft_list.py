@@ -19,7 +19,7 @@ from ui.models_offered import OfferedDraft
 from ui.plain_text import plain_label, without_mnemonic
 from ui.tab_order import stops_before, tab_through
 from ui.theme import CAPTION, interface_font
-from ui.typed_path import path_problem
+from ui.typed_path import model_problem, path_problem
 
 
 class DraftList(QWidget):
@@ -63,6 +63,12 @@ class DraftList(QWidget):
     def chosen(self) -> tuple[str, ...]:
         """The drafts that are ticked, in the list's order."""
         return tuple(name for name, box in self._boxes.items() if box.isChecked())
+
+    @property
+    def problem(self) -> str:
+        """Why one that was typed and is ticked can be no model; "" for all that may be one."""
+        typed = (name for name in self.chosen if name in self._own)
+        return next(filter(None, map(model_problem, typed)), "")
 
     def choose(self, names: Sequence[str]) -> None:
         """Tick these, as far as they may be."""

@@ -31,7 +31,6 @@ from ui.look import Look
 from ui.plain_text import plain_label
 from ui.run_order import RunOrder
 from ui.theme import CAPTION, interface_font
-from ui.typed_path import path_problem
 from ui.workshop import Workshop
 
 MAX_DRAFTS = 4
@@ -97,9 +96,8 @@ class RunDialog(QDialog):
     def order(self) -> RunOrder:
         """What the fields say. Raises ConfigError, with a sentence."""
         drafts = self.drafts.chosen
-        for name in (self.target.value, *drafts):
-            if problem := path_problem(name):
-                raise ConfigError(problem)
+        if problem := self.target.problem or self.drafts.problem:
+            raise ConfigError(problem)
         if not drafts:
             raise ConfigError("No draft is chosen: tick one, or none for plain decoding.")
         if len(drafts) > MAX_DRAFTS:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 
 from ui.models_offered import OfferedModel
 from ui.plain_text import plain_label
-from ui.typed_path import path_problem
+from ui.typed_path import model_problem
 
 
 class TargetBox(QWidget):
@@ -54,6 +54,11 @@ class TargetBox(QWidget):
         return self.box.currentText().strip()
 
     @property
+    def problem(self) -> str:
+        """Why it can be no model, in a sentence; "" for all that may be one."""
+        return "" if self.value in self._words else model_problem(self.value)
+
+    @property
     def context_length(self) -> int | None:
         """Of a model of the list; None where it is not known."""
         known = self._words.get(self.value)
@@ -76,7 +81,7 @@ class TargetBox(QWidget):
 
     def _tell(self, _text: str) -> None:
         known = self._words.get(self.value)
-        words = path_problem(self.value) or "A folder, a .gguf file or a hub id."
+        words = self.problem or "A folder, a .gguf file or a hub id."
         if known is not None:
             words = known.words if known.is_here else f"{known.words}; not on this machine yet."
         self.words.setText(words)

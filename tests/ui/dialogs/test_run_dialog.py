@@ -206,3 +206,14 @@ def test_a_number_that_is_too_large_bars_the_button(qtbot: QtBot) -> None:
         assert not dialog.run_button.isEnabled()
         field.setValue(before)
         assert dialog.run_button.isEnabled()
+
+
+def test_a_path_without_a_model_is_said(qtbot: QtBot) -> None:
+    dialog = dialog_of(qtbot)
+    dialog.target.choose("/nosuch/target")
+    assert "no model at /nosuch/target" in dialog.problem.text()
+    dialog.target.choose("bundled-target")
+    assert dialog.problem.text() == ""
+    dialog.drafts.choose(["/nosuch/draft"])
+    assert "no model at /nosuch/draft" in dialog.problem.text()
+    assert not dialog.run_button.isEnabled()
