@@ -22,6 +22,7 @@ from rich.table import Table
 from engine.wire.catalog import KNOWN_MODELS, is_complete, model_folder
 from engine.wire.program import engine_command, engine_environment
 from specscope.commands.models import user_data_folder
+from specscope.window_libraries import window_lack
 
 _PROBE_SECONDS = 120
 _NO_READINGS = "these GPU readings are left out; decoding does not need them"
@@ -210,6 +211,8 @@ def _window() -> Finding:
     if sys.platform.startswith("linux") and not platform_name and not has_display:
         remedy = "start it in a desktop session, or set QT_QPA_PLATFORM=offscreen"
         return Finding("window", State.BROKEN, "PySide6 is installed but has no display", remedy)
+    if (lack := window_lack()) is not None:
+        return Finding("window", State.BROKEN, lack.detail, lack.remedy)
     return Finding("window", State.OK, f"Qt platform {platform_name or 'by default'}")
 
 

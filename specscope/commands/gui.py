@@ -10,6 +10,7 @@ from sessions.library import Library
 from specscope.desktop_entry import data_home, install_desktop_entry
 from specscope.opened import session_errors
 from specscope.screenshots import take_all
+from specscope.window_libraries import window_lack
 
 NO_DISPLAY = (
     "There is no display to show a window on (neither DISPLAY nor WAYLAND_DISPLAY is set). "
@@ -52,6 +53,8 @@ def gui(files: tuple[str, ...], screenshots: Path | None, size: str, is_install:
         return
     if not has_display():
         raise click.UsageError(NO_DISPLAY)
+    if (lack := window_lack()) is not None:
+        raise click.UsageError(lack.sentence)
     from specscope.app import run_window  # Qt: only where a window is to be shown
 
     sys.exit(run_window(paths))

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from specscope.commands import doctor as module
 from specscope.commands.doctor import State, doctor, examine, probe_engine
+from specscope.window_libraries import Lack
 
 GOOD = {
     "transformers": "5.24.0",
@@ -165,3 +166,12 @@ def test_the_window_needs_a_display(facts, monkeypatch):
 def test_asking_needs_no_torch_here():
     code = "import sys, specscope.commands.doctor; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_the_window_lacks_is_named(facts, monkeypatch):
+    lack = Lack("Qt's xcb platform lacks libxcb-cursor.so.0", "apt install libxcb-cursor0")
+    monkeypatch.setattr(module, "window_lack", lambda: lack)
+    monkeypatch.setenv("DISPLAY", ":0")
+    window = findings()["window"]
+    assert window.state is State.BROKEN
+    assert (window.detail, window.remedy) == (lack.detail, lack.remedy)

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from specscope.cli import main
+from specscope.window_libraries import Lack
 
 
 @pytest.mark.parametrize("arguments", [["gui"], []])
@@ -19,6 +20,17 @@ def test_without_a_display_it_names_the_terminals_command(
     assert done.exit_code == 2
     assert "specscope run" in done.output
     assert "no display" in done.output
+
+
+def test_libraries_that_are_not_there_are_told_before_qt_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lack = Lack("Qt's xcb platform lacks libxcb-cursor.so.0", "apt install libxcb-cursor0")
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("specscope.commands.gui.window_lack", lambda: lack)
+    done = CliRunner().invoke(main, ["gui"])
+    assert done.exit_code == 2
+    assert "apt install libxcb-cursor0" in done.output
 
 
 def test_a_session_that_is_not_there_is_told() -> None:
