@@ -71,12 +71,13 @@ class ComparedOutputs:
     besides: tuple[Beside, ...]
     is_sampled: bool  # whether any of the texts was: then they part by chance
     n_parting: int  # prompts that any session parts on
+    is_over: bool  # whether none of the sessions has more to come
 
 
 class ComparisonOutputsPanel(Panel):
     key = "comparison-outputs"
     title = "Outputs aligned"
-    reads = ("output_tokens", "sequences")
+    reads = ("output_tokens", "sequences", "ends")
     hint = (
         "The outputs of the same prompt in several sessions, and where they part. Open two to "
         "four sessions from Sessions with Compare, or several drafts in the run dialog."
@@ -134,6 +135,7 @@ class ComparisonOutputsPanel(Panel):
             besides=tuple(besides),
             is_sampled=any(is_sampled(each.snapshot) for each in moment.others),
             n_parting=sum(n > 0 for n in parting),
+            is_over=all(len(each.snapshot.ends) > 0 for each in moment.others),
         )
 
     def draw(self, digest: ComparedOutputs) -> None:
@@ -151,9 +153,8 @@ class ComparisonOutputsPanel(Panel):
             bar.setValue(place)
         n, n_of = digest.n_parting, len(digest.choices)
         why = " · sampled: by chance" if digest.is_sampled else ""
-        self.noted.emit(
-            f"{n:,} of {n_of:,} prompts part{why}" if n else f"all {n_of:,} the same so far"
-        )
+        same = f"all {n_of:,} the same{'' if digest.is_over else ' so far'}"
+        self.noted.emit(f"{n:,} of {n_of:,} prompts part{why}" if n else same)
 
     def _choose(self, row: int) -> None:
         digest = self.digested

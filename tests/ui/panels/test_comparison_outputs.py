@@ -3,7 +3,8 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from tests.sessions.scripted import baseline, speculative
+from tests.sessions.scripted import baseline, folded, speculative
+from tests.support.event_script import EventScript
 from tests.ui.panels.compared import moment, shown, three
 from ui.moment import View
 from ui.panels.base import Empty
@@ -45,6 +46,18 @@ def test_outputs_that_agree_say_so() -> None:
     assert (beside.is_same, beside.finding) == (True, "the same, 6 tokens")
     assert set(beside.lines[0].places) == {Place.SHARED}
     assert digest.n_parting == 0
+
+
+def test_so_far_is_said_while_more_may_come(qtbot: QtBot) -> None:
+    panel = shown(ComparisonOutputsPanel, three(), qtbot)
+    notes: list[str] = []
+    panel.noted.connect(notes.append)
+    same, script = speculative(("ab",)), EventScript()
+    script.step(script.sequence("ab"), drafted=2, accepted=2, text="xy")
+    for other in (same, folded(script.events)):
+        what = moment(("one", same), ("two", other))
+        panel.show_digest(panel.digest(what, panel.state.now))
+    assert notes[-2:] == ["all 1 the same", "all 1 the same so far"]
 
 
 def test_a_prompt_is_chosen_for_all_cards(qtbot: QtBot) -> None:
