@@ -55,6 +55,8 @@ def run_window(paths: Sequence[Path] = ()) -> int:
     window = make_window()
     sys.excepthook = _told_in(window)
     notifier = _end_on_signals(window)
+    # To whoever started this from a terminal, too: the banner goes away with the window.
+    window.controller.problem_told.connect(lambda sentence: sys.stderr.write(f"{sentence}\n"))
     window.show()
     window.clock.start()
     if paths:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("data_folder", "offscreen")
 
 PROGRAM = """
 import os, signal, sys
+from pathlib import Path
 from specscope import app
 from ui.frame_clock import FrameClock
 
@@ -29,7 +30,7 @@ def counted(clock):
         os.kill(os.getpid(), getattr(signal, sys.argv[1]))
 
 FrameClock.tick = counted
-code = app.run_window()
+code = app.run_window([Path(name) for name in sys.argv[2:]])
 print("torch" in sys.modules, n_ticks)
 raise SystemExit(code)
 """
@@ -52,6 +53,19 @@ def test_a_signal_closes_the_window_and_all_is_well(name: str) -> None:
     has_torch, n_ticks = done.stdout.split()
     assert has_torch == "False"
     assert int(n_ticks) >= 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_a_file_that_cannot_be_opened_is_told_in_the_terminal_too(tmp_path: Path) -> None:
+    path = tmp_path / "none.specscope"
+    path.write_text("no session")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "SIGTERM", str(path)],
+        env=dict(os.environ), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "none.specscope" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_an_error_nobody_handled_is_told(
