@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from sessions.snapshot import Snapshot
 from sessions.step_verdict import step_verdict
@@ -25,7 +25,8 @@ from ui.theme import CAPTION, Theme, interface_font
 
 MOST_COLUMNS = 4
 _COLUMN_PIXELS = 170  # a narrower column cannot be read
-_LEGEND_FROM = 380
+_LEGEND_FROM, _BRIEF_LEGEND_FROM = 380, 230
+"""From so many pixels on there is room for it beside the title; else it has lines of its own."""
 _OWN = (TrailKind.RECOVERED, TrailKind.BONUS)
 
 
@@ -78,6 +79,11 @@ class TokensPanel(Panel):
     is_brief = True
 
     def build(self) -> None:
+        self.legend = QLabel()
+        self.legend.setTextFormat(Qt.TextFormat.RichText)
+        self.legend.setWordWrap(True)
+        self.legend.setFont(interface_font(CAPTION))
+        self.body.addWidget(self.legend)
         self.bar = SequenceBar()
         self.bar.chosen.connect(self.state.select_sequence)
         self.columns_button = QToolButton()
@@ -133,8 +139,11 @@ class TokensPanel(Panel):
         for index, column in enumerate(self.columns):
             column.setVisible(index < len(shown))
         self.columns_button.setVisible(self.width() >= 2 * _COLUMN_PIXELS)
-        n_words = 5 if self.width() >= _LEGEND_FROM else 4 if self.width() >= 290 else 3
-        self.noted.emit(legend(self.theme, 3 if not digest.shows_refused else n_words))
+        words = legend(self.theme, has_refused=digest.shows_refused)
+        fits_title = self.width() >= (_LEGEND_FROM if digest.shows_refused else _BRIEF_LEGEND_FROM)
+        self.noted.emit(words if fits_title else "")
+        self.legend.setText(words)
+        self.legend.setVisible(not fits_title)
 
     def restyle(self) -> None:
         self.card.restyle(self.theme)
@@ -218,15 +227,19 @@ class _Column(QWidget):
         )
 
 
-def legend(theme: Theme, n_words: int) -> str:
-    """Each origin and fate in its own style, as rich text: as many as there is room for."""
-    return " ".join((
+def legend(theme: Theme, *, has_refused: bool) -> str:
+    """Each origin and, with ``has_refused``, each fate in its own style, as rich text."""
+    words = [
         f'<span style="color:{theme.accepted}">accepted</span>',
         f'<span style="color:{theme.recovered}"><u>recovered</u></span>',
         f'<span style="color:{theme.bonus}"><b>bonus</b></span>',
-        f'<span style="color:{theme.rejected}"><s>rejected</s></span>',
-        f'<span style="color:{theme.discarded}">[discarded]</span>',
-    )[:n_words])  # fmt: skip
+    ]
+    if has_refused:
+        words += [
+            f'<span style="color:{theme.rejected}"><s>rejected</s></span>',
+            f'<span style="color:{theme.discarded}">[discarded]</span>',
+        ]
+    return " ".join(words)
 
 
 def _text_of(snapshot: Snapshot, view: View, sequence: NamedSequence, *, end: str) -> SequenceText:

@@ -190,7 +190,23 @@ def test_the_legend_is_told_in_the_styles_of_the_text(panel: TokensPanel, qtbot:
     assert told.args is not None
     assert "<u>recovered</u>" in told.args[0]
     assert "<s>rejected</s>" in told.args[0]
-    assert "rejected" not in legend(DARK, 3)
+    assert "rejected" not in legend(DARK, has_refused=False)
+
+
+def test_where_the_title_has_no_room_the_legend_has_lines_of_its_own(
+    panel: TokensPanel, qtbot: QtBot
+):
+    panel.resize(240, 300)
+    with qtbot.waitSignal(panel.noted) as told:
+        show(panel, batch())
+    assert told.args == [""]
+    assert panel.legend.isVisible()
+    assert "discarded" in panel.legend.text()
+    assert panel.legend.height() >= panel.legend.heightForWidth(panel.legend.width())
+    with qtbot.waitSignal(panel.noted) as told:
+        panel.resize(500, 300)
+    assert "discarded" in told.args[0]
+    assert panel.legend.isHidden()
 
 
 def test_another_theme_redraws(panel: TokensPanel, look: Look):
