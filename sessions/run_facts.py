@@ -1,7 +1,7 @@
 """What a session ran with: its settings, models and caches."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +77,15 @@ def told_settings(config_json: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return settings if isinstance(settings, dict) else {}
+
+
+def with_later(begun: object, later: Iterable[object]) -> str:
+    """A setting that was changed by command while the run went on: "4, later 7"."""
+    first = "" if begun is None else str(begun)
+    changed = [word for word in map(str, later) if word != first]
+    if not changed:
+        return first
+    return ", later ".join(filter(None, (first, ", ".join(changed))))
 
 
 def _model(models: TablePrefix, role: int) -> ModelFacts | None:

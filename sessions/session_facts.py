@@ -13,6 +13,7 @@ from engine.wire.events import (
     SequenceStarted,
     SessionEnded,
     SessionStarted,
+    SettingsChanged,
     StepCommitted,
 )
 from sessions.environment import Environment, with_model, with_start
@@ -30,6 +31,9 @@ class SessionCounts(msgspec.Struct, frozen=True, kw_only=True):
     device: str = ""
     target: str = ""
     draft: str = ""
+    gammas: tuple[str, ...] = ()
+    """That were set by command while it ran, each once."""
+    temperatures: tuple[float, ...] = ()
 
 
 class SessionFacts:
@@ -44,6 +48,8 @@ class SessionFacts:
         self._n_output_tokens = 0
         self._duration_ns = 0
         self._sequence_ids: set[int] = set()
+        self._gammas: tuple[str, ...] = ()
+        self._temperatures: tuple[float, ...] = ()
 
     def add(self, events: Sequence[Event]) -> None:
         """Count the next events."""
@@ -74,6 +80,8 @@ class SessionFacts:
             device=environment.device_name,
             target=environment.model_name(Role.TARGET),
             draft=environment.model_name(Role.DRAFT),
+            gammas=self._gammas,
+            temperatures=self._temperatures,
         )
 
     def columns(self) -> dict[str, int | str]:
@@ -95,6 +103,12 @@ class SessionFacts:
     def _load(self, event: ModelLoaded) -> None:
         self.environment = with_model(self.environment, event)
 
+    def _change_settings(self, event: SettingsChanged) -> None:
+        if event.gamma not in self._gammas:
+            self._gammas = (*self._gammas, event.gamma)
+        if event.temperature not in self._temperatures:
+            self._temperatures = (*self._temperatures, event.temperature)
+
     def _start_sequence(self, event: SequenceStarted) -> None:
         self._sequence_ids.add(event.sequence_id)
 
@@ -108,6 +122,7 @@ class SessionFacts:
 _READERS: dict[type[Any], Callable[[SessionFacts, Any], None]] = {
     SessionStarted: SessionFacts._start,
     ModelLoaded: SessionFacts._load,
+    SettingsChanged: SessionFacts._change_settings,
     SequenceStarted: SessionFacts._start_sequence,
     StepCommitted: SessionFacts._commit,
     SessionEnded: SessionFacts._end,

@@ -9,6 +9,7 @@ import psutil
 
 from engine.wire.events import EndReason, SessionEnded
 from sessions.environment import Environment
+from sessions.run_facts import told_settings, with_later
 from sessions.session_errors import damaged, sqlite_errors
 from sessions.session_facts import SessionCounts
 from sessions.session_rows import read_last
@@ -69,6 +70,20 @@ class FileSummary(msgspec.Struct, frozen=True, kw_only=True):
     def is_recording(self) -> bool:
         """Whether a process writes it just now."""
         return self.end_reason is None
+
+    @property
+    def gamma(self) -> str:
+        """Tokens drafted a step, as it began and what was set later; "" where that is not told."""
+        settings = told_settings(self.config_json)
+        return "0" if settings.get("draft") == "none" else with_later(
+            settings.get("gamma"), self.counts.gammas
+        )  # fmt: skip
+
+    @property
+    def temperature(self) -> str:
+        """The same of the temperature."""
+        settings = told_settings(self.config_json)
+        return with_later(settings.get("temperature"), self.counts.temperatures)
 
 
 class _SessionRow(msgspec.Struct, frozen=True):

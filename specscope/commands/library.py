@@ -102,11 +102,10 @@ def _entry_cells(entry: LibraryEntry) -> dict[str, str]:
     draft = str(settings.get("draft", ""))
     if draft not in _DRAFTS_OF_NO_MODEL:
         draft = summary.counts.draft or draft or "-"
-    gamma = "0" if draft == "none" else str(settings.get("gamma", "-"))
     return cells | {
         "session": " ".join((summary.name or entry.path.stem).splitlines()),
         "draft": _short_model(draft),
-        "gamma": gamma,
+        "gamma": summary.gamma or "-",
         "tokens": str(summary.counts.n_output_tokens),
         "tokens/s": number(figures.get("tokens_per_second"), 1),
         "acceptance": number(figures.get("acceptance_rate"), 3),

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from sessions.run_facts import peak_kv_bytes, run_facts
+from sessions.run_facts import peak_kv_bytes, run_facts, with_later
 from sessions.tables import DRAFT
 from tests.sessions.scripted import baseline, folded, speculative, with_settings
 from tests.support.event_script import EventScript
@@ -47,3 +47,12 @@ def test_before_anything_was_said() -> None:
     assert run_facts(nothing).target is None
     assert peak_kv_bytes(nothing, DRAFT) == 0
     assert run_facts(baseline()).is_baseline
+
+
+def test_a_setting_says_what_it_was_changed_to() -> None:
+    assert with_later(4, ()) == "4"
+    assert with_later(4, ("4",)) == "4"
+    assert with_later(4, ("7", "4", "auto")) == "4, later 7, auto"
+    assert with_later(0.0, (0.0, 0.8)) == "0.0, later 0.8"
+    assert with_later(None, ()) == ""
+    assert with_later(None, ("7",)) == "7"

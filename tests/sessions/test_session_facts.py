@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from engine.wire.events import SequenceStarted, SessionEnded, StepCommitted
+from engine.wire.events import SequenceStarted, SessionEnded, SettingsChanged, StepCommitted
 from sessions.environment import Environment
 from sessions.session_facts import SessionFacts
 from tests.sessions.recorded import script
@@ -54,3 +54,15 @@ def test_a_copy_does_not_go_on_counting() -> None:
     facts.add(script()[-1:])
     assert before.counts().n_events == n_events
     assert facts.counts().n_events == n_events + 1
+
+
+def test_settings_that_were_changed_are_kept_once_each() -> None:
+    told = EventScript()
+    told.sequence()
+    for gamma, temperature in (("7", 0.0), ("7", 0.8), ("4", 0.8)):
+        told.step()
+        told.say(SettingsChanged(gamma=gamma, temperature=temperature, top_k=0, top_p=1.0))
+    counts = counted([*told.events]).counts()
+    assert counts.gammas == ("7", "4")
+    assert counts.temperatures == (0.0, 0.8)
+    assert counted([*script()]).counts().gammas == ()
