@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 import psutil
+from msgspec import structs
 
 from engine.wire.events import EndReason, SessionEnded
 from sessions.environment import Environment
@@ -130,7 +131,7 @@ def read_summary(connection: sqlite3.Connection, path: Path) -> FileSummary:
         name=row.name,
         notes=row.notes,
         tags=_read(row.tags_json, tuple[str, ...], path),
-        counts=_read(row.counts_json, SessionCounts, path),
+        counts=_with_drafter(_read(row.counts_json, SessionCounts, path), row.config_json),
         environment=_read(row.environment_json, Environment, path),
         config_json=row.config_json,
         end_reason=None
@@ -141,6 +142,12 @@ def read_summary(connection: sqlite3.Connection, path: Path) -> FileSummary:
         end_detail=last.detail if isinstance(last, SessionEnded) else "",
         figures=None if row.summary_json is None else _read(row.summary_json, dict[str, Any], path),
     )
+
+
+def _with_drafter(counts: SessionCounts, config_json: str) -> SessionCounts:
+    """A composite is called so, not by the model that is part of it: it is compared with that."""
+    is_composite = told_settings(config_json).get("draft") == "composite"
+    return structs.replace(counts, draft="composite") if is_composite else counts
 
 
 def _read(text: str, shape: type[Shape], path: Path) -> Shape:

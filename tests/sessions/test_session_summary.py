@@ -55,6 +55,13 @@ def test_settings_changed_by_command_are_told_with_those_it_began_with(tmp_path:
         assert file.summary().gamma == "0"
 
 
+def test_a_composite_is_not_called_by_its_model(tmp_path: Path) -> None:
+    for draft, called in (("composite", "composite"), ("small", "scripted-draft")):
+        events = with_settings(script(), draft=draft, gamma=4)
+        with SessionFile.open(record(tmp_path / f"{draft}.specscope", events)) as file:
+            assert file.summary().counts.draft == called
+
+
 def test_a_file_that_has_just_gone_is_said_to_be_gone(tmp_path: Path) -> None:
     path = record(tmp_path / "x.specscope", script())
     with SessionFile.open(path) as file:
