@@ -236,7 +236,7 @@ class Stage(QWidget):
             self._preferences.values.layouts[self._laid_out] = save_arrangement(self.host)
 
     def show_panel(self, key: str) -> None:
-        """Bring a card to the front, wherever it is."""
+        """Bring a card to the front and into sight, wherever it is."""
         dock = self.docks.get(key)
         if dock is None:
             return
@@ -247,6 +247,8 @@ class Stage(QWidget):
                 self.host.tabifyDockWidget(largest, dock)
         dock.show()
         dock.raise_()
+        if not dock.isFloating():
+            self.area.ensureWidgetVisible(dock)
 
     def show_tabs(self, sessions: Sequence[OpenSession], shown: OpenSession | None) -> None:
         """A tab for each open session; none for one alone."""

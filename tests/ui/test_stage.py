@@ -107,6 +107,19 @@ def test_evidence_is_brought_to_the_front_also_from_another_layout(
     stage.show_panel("no such card")
 
 
+def test_a_card_that_is_scrolled_away_is_brought_into_sight(stage: Stage, qtbot: QtBot) -> None:
+    stage.resize(900, 420)
+    stage.lay_out("watch")
+    seen_in(stage)
+    qtbot.wait(20)
+    assert not stage.docks["waterfall"].is_seen
+    stage.show_panel("waterfall")
+    qtbot.wait(20)
+    assert stage.docks["waterfall"].is_seen
+    bottom = stage.docks["waterfall"].visibleRegion().boundingRect().bottom()
+    assert bottom >= stage.docks["waterfall"].height() - 20
+
+
 def test_one_session_is_looked_at_as_before(stage: Stage) -> None:
     assert stage.layout_of_one == "watch"
     stage.lay_out("why")
