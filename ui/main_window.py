@@ -253,6 +253,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         controller, start = self.controller, self.start
         controller.problem_told.connect(self.banner.say)
+        controller.noted.connect(partial(self.banner.say, kind="note"))
         controller.sessions_changed.connect(self._sessions_changed)
         self.clock.ticked.connect(self._ticked)
         self.state.evidence_wanted.connect(self.show_panel)

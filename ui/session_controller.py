@@ -32,6 +32,8 @@ class SessionController(QObject):
     """The engine's state, or what it says of it."""
     problem_told = Signal(str)
     """Something went wrong, in sentences; what there was is kept."""
+    noted = Signal(str)
+    """Something went otherwise than asked for and not wrong, in sentences."""
 
     def __init__(
         self, workshop: Workshop, *, clock: Callable[[], int] = time.perf_counter_ns
@@ -239,15 +241,19 @@ class SessionController(QObject):
         live.is_live = False
         live.recording = engine.recorder_status(live.started)
         self._desk.finish(live)
-        if _is_bad_end(live.newest()):  # of the two the graver: a notice takes the other's place
+        if refusal := _refusal(live.newest()):  # nothing was decoded: there is nothing to look at
+            self._forget(live)
+            self.problem_told.emit(refusal)
+        elif _is_bad_end(live.newest()):  # of the two the graver: a notice takes the other's place
             self._tell_crash(live)
         elif words := notice(live.newest()):
-            self.problem_told.emit(words)
+            self.noted.emit(words)
         if not engine.has_next:
             self._let_engine_go()
-            if len(self._sessions) == 1:
+            if self._sessions == [live]:
                 live.rest_at_last_commit()
-            self._show(first_to_show(self._sessions) or live)
+            last = live if live in self._sessions else None
+            self._show(first_to_show(self._sessions) or last)
 
     def _tell_crash(self, session: OpenSession) -> None:
         ends = session.newest().ends
@@ -296,6 +302,16 @@ class SessionController(QObject):
         self._sessions.remove(session)
         if self._shown is session:
             self._shown = None
+
+
+def _refusal(snapshot: Snapshot) -> str:
+    """The engine's own sentence where it refused its settings, before any sequence; "" else."""
+    ends = snapshot.ends
+    if len(snapshot.sequences) or not len(ends):
+        return ""
+    detail = ends.text("detail", len(ends) - 1)
+    is_sentence = int(ends["reason"][-1]) == END_CODES[EndReason.FAILED] and "\n" not in detail
+    return detail if is_sentence else ""
 
 
 def _is_bad_end(snapshot: Snapshot) -> bool:

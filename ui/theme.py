@@ -154,6 +154,7 @@ QMainWindow::separator:hover {{ background: {mixed(t.accent, t.window, 0.4)}; }}
            border-radius: 8px; }}
 #banner[kind="error"] {{ background: {mixed(t.rejected, t.panel, 0.16)};
                          border-color: {t.rejected}; }}
+#banner[kind="note"] {{ background: {t.raised}; border-color: {t.line}; }}
 
 QPushButton, QToolButton {{ background: {t.raised}; border: 1px solid {t.raised};
     border-radius: 7px; padding: 4px 11px; }}

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.wire.commands import Pause
 from engine.wire.config import RunConfig
-from engine.wire.events import FinishReason
+from engine.wire.events import EndReason, FinishReason, SessionEnded
 from tests.support.event_script import EventScript
 from tests.support.scripted_sessions import ScriptedEngine, ScriptedWorkshop, script_of
 from tests.ui.library.test_library_form import row
@@ -164,6 +164,20 @@ def test_a_run_whose_context_was_full_says_so_when_it_ends(driven: Driven) -> No
     engine.say()
     driven.tick()
     assert "the target's context is full" in driven.window.banner.text
+    assert driven.window.banner.property("kind") == "note"
+
+
+def test_settings_that_the_engine_refuses_leave_its_sentence_alone(driven: Driven) -> None:
+    script = EventScript()
+    script.say(SessionEnded(reason=EndReason.FAILED, detail="There is no such model."))
+    engine = ScriptedEngine([script])
+    driven.workshop.engines.append(engine)
+    driven.window.run(ORDER)
+    driven.tick(1)
+    engine.say()
+    driven.tick()
+    assert driven.window.banner.text == "There is no such model."
+    assert driven.window.controller.sessions == ()
 
 
 def test_a_crash_is_told_and_no_notice_takes_its_place(driven: Driven) -> None:

@@ -33,7 +33,7 @@ class Banner(SayingLine):
         action: str = "",
         act: Callable[[], None] | None = None,
     ) -> None:
-        """Show ``text``; ``kind`` is error or warning. ``action`` names a button that calls
+        """Show ``text``; ``kind`` is error, warning or note. ``action`` names a button that calls
         ``act`` and hides the banner."""
         self.text = text
         lines = text.strip().splitlines()
@@ -50,7 +50,10 @@ class Banner(SayingLine):
 
     def _dress(self) -> None:
         theme = self._look.theme
-        name = "error" if self._kind == "error" else "warning"
-        ink = theme.rejected if self._kind == "error" else theme.warning
+        name, ink = {
+            "error": ("error", theme.rejected),
+            "warning": ("warning", theme.warning),
+            "note": ("info", theme.dim),
+        }[self._kind]
         self._mark.setPixmap(pixmap(name, theme, colour=ink))
         self._close.setIcon(icon("close", theme))
