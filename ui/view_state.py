@@ -14,8 +14,8 @@ class ViewState(QObject):
     changed = Signal()
     evidence_wanted = Signal(str)
     """The key of a panel that should come to the front."""
-    token_selected = Signal()
-    """A token was pointed at, also the one that was: the moment shown may have left it."""
+    token_wanted = Signal()
+    """The moment of the selected token is to be shown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,11 @@ class ViewState(QObject):
     def select_token(self, token: TokenRef) -> None:
         """Look at a token, its step and its sequence."""
         self._set(token=token, step=token.step, sequence_id=token.sequence_id)
-        self.token_selected.emit()
+
+    def go_to_token(self, token: TokenRef) -> None:
+        """Look at a token, and at the moment at which its step was complete."""
+        self.select_token(token)
+        self.token_wanted.emit()
 
     def select_sequence(self, sequence_id: int | None) -> None:
         self._set(sequence_id=sequence_id)

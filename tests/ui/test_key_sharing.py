@@ -119,9 +119,9 @@ def test_the_text_is_walked_through(driven: Driven) -> None:
     assert isinstance(panel, TokensPanel)
     view, shown = panel.columns[0].view, driven.window.controller.shown
     assert shown is not None
+    at = shown.playhead.t_ns
     press(view, Key.Key_Left)
     assert driven.window.state.now.token is not None
-    at = shown.playhead.t_ns  # of the token: a session that rests goes there
     press(view, Key.Key_Home)
     assert not view.follows or view.top_row == 0
     assert shown.playhead.t_ns == at

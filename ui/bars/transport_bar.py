@@ -134,7 +134,7 @@ class TransportBar(QWidget):
         self.follow.setToolTip("Keep to the newest moment as it comes (F)")
         self.follow.clicked.connect(self.toggle_follow)
         line.addWidget(self.follow)
-        state.token_selected.connect(self._go_to_token)
+        state.token_wanted.connect(self._go_to_token)
         look.changed.connect(self._dress)
         self._dress()
         self.show_moment(None)
@@ -326,10 +326,9 @@ class TransportBar(QWidget):
         self._keep_in_sight(shown.playhead.t_ns)
 
     def _go_to_token(self) -> None:
-        """Show the moment at which the selected token's step was complete, unless the picture moves
-        by itself: one who follows a run and looks at a token goes on following it."""
+        """Show the moment at which the selected token's step was complete."""
         shown, token = self._controller.shown, self._state.now.token
-        if shown is None or token is None or _is_moving(shown):
+        if shown is None or token is None:
             return
         t_ns = step_moment(shown.newest(), token.step)
         if t_ns is not None:

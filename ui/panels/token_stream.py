@@ -1,6 +1,7 @@
 """TokensPanel: the text as it comes, every token drawn by where it came from."""
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -73,7 +74,8 @@ class TokensPanel(Panel):
         "bonus: the target's own, after a draft that was accepted whole\n"
         "rejected: drafted and refused; the recovered token stands in its place\n"
         "discarded: drafted behind a rejected token, never tested\n"
-        "Click a token for its step; left and right go from token to token."
+        "Click a token for its step; left and right go from token to token. A double click, or "
+        "Enter, goes to its moment: the caches and the figures as they were."
     )
     frames_per_draw = 6
     is_brief = True
@@ -164,7 +166,8 @@ class TokensPanel(Panel):
         """The column of that number, made when it is first wanted."""
         while len(self.columns) <= index:
             column = _Column(self.theme)
-            column.view.token_chosen.connect(partial(self._choose, column))
+            column.view.token_chosen.connect(partial(self._act, column, self.state.select_token))
+            column.view.token_opened.connect(partial(self._act, column, self.state.go_to_token))
             column.view.hovered.connect(partial(self._hover, column))
             column.view.released.connect(partial(self.state.select_step, None))
             self._row.addWidget(column, 1)
@@ -176,9 +179,9 @@ class TokensPanel(Panel):
         if isinstance(self.digested, TokensDigest):
             self.draw(self.digested)
 
-    def _choose(self, column: "_Column", item: int) -> None:
+    def _act(self, column: "_Column", act: Callable[[TokenRef], None], item: int) -> None:
         if column.text is not None and (token := _ref(column.text, item)) is not None:
-            self.state.select_token(token)
+            act(token)
 
     def _hover(self, column: "_Column", item: int, corner: QPoint) -> None:
         digest, text = self.digested, column.text

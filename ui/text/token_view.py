@@ -19,12 +19,14 @@ from ui.theme import Theme
 
 
 class TokenView(TokenCanvas):
-    """A token is chosen by a click or with the arrow keys; a drag selects text, which Ctrl+C copies
-    as it came: without the tokens that are no part of it."""
+    """A token is chosen by a click or with the arrow keys, and opened by a double click or Enter; a
+    drag selects text, which Ctrl+C copies as it came: without the tokens that are no part of it."""
 
     own_keys = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End})
     """Not the window's while the text has the keyboard."""
     token_chosen = Signal(int)
+    token_opened = Signal(int)
+    """By a double click, or by Enter where it is the chosen one."""
     hovered = Signal(int, QPoint)
     """The token under the mouse, and where it is on the screen; -1: none."""
     released = Signal()
@@ -126,10 +128,8 @@ class TokenView(TokenCanvas):
             self.token_chosen.emit(item)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Select the token's text."""
         if self.document.n_items and (item := self.item_at(event.position())) >= 0:
-            self._selected = ((item, 0), (item + 1, 0))
-            self.viewport().update()
+            self.token_opened.emit(item)
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hover(-1)
@@ -149,6 +149,9 @@ class TokenView(TokenCanvas):
             self.select_all()
         elif is_plain and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.choose_beside(1 if key == Qt.Key.Key_Right else -1)
+        elif is_plain and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self._marked_item is not None:
+                self.token_opened.emit(self._marked_item)
         elif is_plain and key == Qt.Key.Key_End:
             self.follow()
         elif is_plain and key == Qt.Key.Key_Home:

@@ -207,32 +207,22 @@ def test_a_zoomed_timeline_is_taken_along_by_every_jump(bar: Bar) -> None:
     assert bar.state.now.window_ns is None
 
 
-def test_a_token_of_a_resting_session_is_gone_to(bar: Bar) -> None:
+def test_a_token_is_looked_at_where_one_is_and_gone_to_when_asked(bar: Bar) -> None:
     token = TokenRef(sequence_id=0, step=2, draft_index=1)
-    for _ in range(2):  # also where it is selected already
+    for is_live in (False, True):
+        bar.session.is_live = is_live
         bar.bar.go_last()
         bar.tick()
+        n_steps = bar.n_steps
         bar.state.select_token(token)
+        assert bar.n_steps == n_steps > 3
+        bar.state.go_to_token(token)
         bar.tick()
         assert bar.n_steps == 3
         assert bar.state.now.token == token
         assert bar.bar.step_chip.text().startswith("step 2 ")
-    bar.state.select_token(TokenRef(sequence_id=0, step=99))
+    bar.state.go_to_token(TokenRef(sequence_id=0, step=99))
     assert bar.n_steps == 3
-
-
-def test_a_token_of_a_run_that_is_followed_holds_nothing(bar: Bar) -> None:
-    bar.session.is_live = True
-    bar.bar.go_last()
-    bar.tick()
-    bar.state.select_token(TokenRef(sequence_id=0, step=2))
-    assert bar.session.playhead.mode is Mode.FOLLOWING
-    bar.bar.toggle_play()  # held
-    bar.state.select_token(TokenRef(sequence_id=0, step=2))
-    assert bar.n_steps == 3
-    bar.bar.toggle_play()
-    bar.state.select_token(TokenRef(sequence_id=0, step=1))
-    assert bar.session.playhead.mode is Mode.PLAYING
 
 
 def test_without_a_session_the_bar_is_out_of_use(qtbot: QtBot) -> None:

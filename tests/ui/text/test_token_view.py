@@ -196,3 +196,15 @@ def test_nothing_is_told_of_a_token_that_was_refused_meanwhile(view: TokenView) 
     kinds = [*KINDS[:3], TrailKind.REJECTED, *KINDS[4:]]
     view.show_tokens(told(WORDS, kinds))
     assert told_items == [3, -1]
+
+
+def test_a_double_click_and_enter_open_a_token(view: TokenView, qtbot: QtBot) -> None:
+    opened: list[int] = []
+    view.token_opened.connect(opened.append)
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle(view, 3))
+    assert opened == [3]
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert opened == [3]  # none is chosen
+    view.show_tokens(told(WORDS, KINDS), marked_step=1, marked_item=5)
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert opened == [3, 5]
