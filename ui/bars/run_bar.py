@@ -223,7 +223,10 @@ class RunBar(QWidget):
         settings = facts.settings
         target = facts.target.name if facts.target else str(settings.get("target", ""))
         _set_chip(self.target, "target", target)
-        _set_chip(self.draft, "draft", facts.draft.name if facts.draft else facts.drafter)
+        draft = facts.draft.name if facts.draft else facts.drafter
+        if facts.drafter == "composite":  # n-grams first, then that model
+            draft = f"composite ({draft})"
+        _set_chip(self.draft, "draft", draft)
         gamma, temperature, top_k, top_p = _in_force(moment, facts)
         self.gamma.setText(f"γ {self._with_awaited(self.gamma, gamma)}")  # noqa: RUF001
         sampling = _sampling_words(temperature, top_k, top_p)

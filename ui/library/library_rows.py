@@ -87,6 +87,7 @@ def _sound(entry: LibraryEntry, summary: FileSummary, started: float, date: str)
     speed, alpha = figures.get("tokens_per_second"), figures.get("acceptance_rate")
     draft = counts.draft or _told_draft(summary.config_json)
     gamma = _told_gamma(summary.config_json, draft)
+    is_later = bool(counts.gammas) and gamma not in (0, UNKNOWN)
     ended = "recording" if summary.is_recording else str(summary.end_reason)
     words = {
         Column.NAME: name,
@@ -94,7 +95,7 @@ def _sound(entry: LibraryEntry, summary: FileSummary, started: float, date: str)
         Column.DATE: date,
         Column.TARGET: counts.target or UNKNOWN,
         Column.DRAFT: draft or UNKNOWN,
-        Column.GAMMA: str(gamma),
+        Column.GAMMA: summary.gamma if is_later else str(gamma),
         Column.TOKENS: f"{counts.n_output_tokens:,}",
         Column.SPEED: _number(speed, ",.1f"),
         Column.ACCEPTANCE: _number(alpha, ".3f"),
@@ -145,8 +146,8 @@ def _facts(summary: FileSummary) -> str:
     settings = told_settings(summary.config_json)
     counts = summary.counts
     parts = [
-        f"gamma {settings['gamma']}" if "gamma" in settings else "",
-        f"temperature {settings['temperature']}" if "temperature" in settings else "",
+        f"gamma {summary.gamma}" if "gamma" in settings else "",
+        f"temperature {summary.temperature}" if "temperature" in settings else "",
         f"{counts.n_sequences:,} sequences",
         f"{counts.duration_ns / 1e9:,.1f} s",
         counts.device,

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from engine.wire.events import SettingsChanged
 from sessions.library import Library
 from tests.sessions.recorded import record, script
 from tests.sessions.scripted import with_settings
@@ -33,6 +35,20 @@ def test_a_session_in_words(tmp_path: Path) -> None:
     assert "gamma 4" in row.facts
     assert "temperature 0.6" in row.facts
     assert not row.is_broken
+
+
+def test_settings_that_were_changed_are_told(tmp_path: Path) -> None:
+    events = with_settings(script(), draft="small", gamma=4, temperature=0.0)
+    later = SettingsChanged(
+        gamma="7", temperature=0.8, top_k=0, top_p=1.0, t_ns=events[-2].t_ns, ordinal=0
+    )
+    told = [*events[:-1], later, events[-1]]
+    told = [replace(event, ordinal=index) for index, event in enumerate(told)]
+    record(tmp_path / "a.specscope", told)
+    row = rows_of(tmp_path)["a"]
+    assert row.words[Column.GAMMA] == "4, later 7"
+    assert "gamma 4, later 7" in row.facts
+    assert "temperature 0.0, later 0.8" in row.facts
 
 
 def test_a_broken_file_is_its_problem(tmp_path: Path) -> None:
