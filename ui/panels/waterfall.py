@@ -153,7 +153,8 @@ class WaterfallPanel(Panel):
             before = after
         word = f"{digest.measured:.2f}×"
         last = NAMES["measured"] if digest.against_session else BARE
-        rows.append(FallRow(last, 0.0, digest.measured, word, theme.good))
+        ink = theme.good if digest.measured >= 1.0 else theme.rejected
+        rows.append(FallRow(last, 0.0, digest.measured, word, ink))
         self.chart.set_rows(rows)
         self.chart.set_columns(
             {
