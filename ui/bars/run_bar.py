@@ -1,23 +1,15 @@
 """RunBar: what runs and how, in chips; and the engine's own buttons - run, pause, step, stop. Gamma
 and sampling can be changed while it runs."""
 
-import html
-from collections.abc import Callable, Sequence
-
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
-    QMenu,
     QProgressBar,
     QPushButton,
-    QSizePolicy,
     QToolButton,
     QWidget,
-    QWidgetAction,
 )
 
 from engine.wire.commands import (
@@ -33,13 +25,12 @@ from engine.wire.config import MAX_GAMMA
 from engine.wire.events import EngineState
 from sessions.recorder_status import RecorderState
 from sessions.run_facts import RunFacts, run_facts
+from ui.bars.chips import fill_menu, menu_chip, set_chip, text_chip
 from ui.icons import icon
 from ui.look import Look
 from ui.moment import Moment
-from ui.number_fields import WholeField, decimal_field, whole_field
-from ui.plain_text import plain_label, plain_tip
+from ui.number_fields import decimal_field, whole_field
 from ui.session_controller import SessionController
-from ui.theme import CAPTION, interface_font
 
 _STATE_WORDS = {
     EngineState.LOADING: "loading",
@@ -48,7 +39,6 @@ _STATE_WORDS = {
     EngineState.PAUSED: "engine paused",
     EngineState.STOPPING: "stopping",
 }
-_MAX_NAME = 26
 
 
 class RunBar(QWidget):
@@ -70,10 +60,16 @@ class RunBar(QWidget):
         line = QHBoxLayout(self)
         line.setContentsMargins(8, 6, 8, 2)
         line.setSpacing(6)
-        self.target, self.draft = _chip("The model whose text it is"), _chip("What proposes")
-        self.seed, self.batch = _chip("The seed of the draws"), _chip("Sequences decoded together")
-        self.gamma = _menu_chip("Tokens drafted a step; click to change it while it runs")
-        self.sampling = _menu_chip("Temperature, top-k and top-p; click to change them")
+        self.target, self.draft = (
+            text_chip("The model whose text it is"),
+            text_chip("What proposes"),
+        )
+        self.seed, self.batch = (
+            text_chip("The seed of the draws"),
+            text_chip("Sequences decoded together"),
+        )
+        self.gamma = menu_chip("Tokens drafted a step; click to change it while it runs")
+        self.sampling = menu_chip("Temperature, top-k and top-p; click to change them")
         for chip in (self.target, self.draft, self.gamma, self.sampling, self.seed, self.batch):
             line.addWidget(chip)
         line.addStretch(1)
@@ -82,8 +78,8 @@ class RunBar(QWidget):
         self.progress = QProgressBar()
         self.progress.setFixedWidth(110)
         self.progress.setTextVisible(False)
-        self.recording = _chip("")
-        self.device = _chip("What decodes, and in which numbers")
+        self.recording = text_chip("")
+        self.device = text_chip("What decodes, and in which numbers")
         for widget in (self.state, self.progress, self.recording, self.device):
             line.addWidget(widget)
         self._spare = (self.batch, self.seed, self.device)  # what matters least first
@@ -222,19 +218,19 @@ class RunBar(QWidget):
             return
         settings = facts.settings
         target = facts.target.name if facts.target else str(settings.get("target", ""))
-        _set_chip(self.target, "target", target)
+        set_chip(self.target, "target", target)
         draft = facts.draft.name if facts.draft else facts.drafter
         if facts.drafter == "composite":  # n-grams first, then that model
             draft = f"composite ({draft})"
-        _set_chip(self.draft, "draft", draft)
+        set_chip(self.draft, "draft", draft)
         gamma, temperature, top_k, top_p = _in_force(moment, facts)
         self.gamma.setText(f"γ {self._with_awaited(self.gamma, gamma)}")  # noqa: RUF001
         sampling = _sampling_words(temperature, top_k, top_p)
         self.sampling.setText(f"temperature {self._with_awaited(self.sampling, sampling)}")
-        _set_chip(self.seed, "seed", str(settings.get("seed", 0)))
-        _set_chip(self.batch, "batch", str(settings.get("batch", 1)))
+        set_chip(self.seed, "seed", str(settings.get("seed", 0)))
+        set_chip(self.batch, "batch", str(settings.get("batch", 1)))
         dtype = f" · {facts.target.dtype}" if facts.target else ""
-        _set_chip(self.device, "", f"{facts.device_name}{dtype}")
+        set_chip(self.device, "", f"{facts.device_name}{dtype}")
         self._fit()
 
     def _say_reading(self) -> None:
@@ -278,13 +274,13 @@ class RunBar(QWidget):
         self.sampling.menu().aboutToShow.connect(self._fill_boxes)
         self.gamma_box = whole_field(-1, MAX_GAMMA, word="auto")
         self.gamma_box.setToolTip("0 is plain decoding; one below 0 is auto")
-        _fill_menu(self.gamma, [("γ", self.gamma_box)], self._send_gamma)  # noqa: RUF001
+        fill_menu(self.gamma, [("γ", self.gamma_box)], self._send_gamma)  # noqa: RUF001
         self.temperature_box = decimal_field(0.0, 10.0, step=0.1)
         self.top_k_box = whole_field(0, 1_000_000, word="off")
         self.top_p_box = decimal_field(0.01, 1.0, step=0.05)
         fields = [("temperature", self.temperature_box), ("top-k", self.top_k_box),
                   ("top-p", self.top_p_box)]  # fmt: skip
-        _fill_menu(self.sampling, fields, self._send_sampling)
+        fill_menu(self.sampling, fields, self._send_sampling)
 
     def _fill_boxes(self) -> None:
         moment = self._controller.moment()
@@ -361,96 +357,3 @@ def _sampling_words(temperature: float, top_k: int, top_p: float) -> str:
     """Behind the word temperature."""
     extra = (f" · top-k {top_k}" if top_k else "") + (f" · top-p {top_p:g}" if top_p < 1 else "")
     return f"{temperature:g}{extra}"
-
-
-def _chip(tip: str) -> QLabel:
-    chip = QLabel()
-    chip.setObjectName("chip")
-    chip.setProperty("tip", tip)
-    chip.setToolTip(tip)
-    chip.setTextFormat(Qt.TextFormat.RichText)
-    chip.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-    return chip
-
-
-def _menu_chip(tip: str) -> QToolButton:
-    chip = QToolButton()
-    chip.setObjectName("chipButton")
-    chip.setToolTip(tip)
-    chip.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-    chip.setMenu(QMenu(chip))
-    return chip
-
-
-class _ChangeBox(QWidget):
-    """Fields in a chip's menu: Enter sends them, Escape closes the menu without."""
-
-    said = Signal(str)
-    """What cannot be sent, in a sentence; "" when it can."""
-
-    def __init__(
-        self, menu: QMenu, fields: Sequence[tuple[str, QAbstractSpinBox]], send: Callable[[], None]
-    ) -> None:
-        super().__init__()
-        self._menu, self._send = menu, send
-        self._fields = [field for _, field in fields]
-        form = QFormLayout(self)
-        for label, field in fields:
-            form.addRow(label, field)
-            if isinstance(field, WholeField):
-                field.valueChanged.connect(self._check)
-        self.problem = plain_label()
-        self.problem.setFont(interface_font(CAPTION))
-        form.addRow(self.problem)
-        self.button = QPushButton("Apply from the next step")
-        self.button.clicked.connect(self._apply)
-        form.addRow(self.button)
-        self._check()
-        menu.aboutToShow.connect(self._begin)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._apply()
-        else:
-            super().keyPressEvent(event)
-
-    def _begin(self) -> None:
-        """What is typed first replaces the first number."""
-        self._fields[0].setFocus()
-        self._fields[0].selectAll()
-
-    def _check(self) -> None:
-        """Say what is too large, and send nothing meanwhile."""
-        whole = [field for field in self._fields if isinstance(field, WholeField)]
-        problem = next((field.problem for field in whole if field.problem), "")
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
-        self.button.setEnabled(not problem)
-        self.said.emit(problem)
-
-    def _apply(self) -> None:
-        if self.button.isEnabled():
-            self._send()
-            self._menu.close()
-
-
-def _fill_menu(
-    chip: QToolButton, fields: Sequence[tuple[str, QAbstractSpinBox]], send: Callable[[], None]
-) -> None:
-    action = QWidgetAction(chip)
-    box = _ChangeBox(chip.menu(), fields, send)
-    box.said.connect(action.setText)  # a menu takes its size anew where an action changes
-    action.setDefaultWidget(box)
-    chip.menu().addAction(action)
-
-
-def _set_chip(chip: QLabel, name: str, value: str) -> None:
-    """A long value is cut in the middle, whole in the tooltip."""
-    cut = value
-    if len(value) > _MAX_NAME:
-        half = _MAX_NAME // 2
-        cut = f"{value[:half]}…{value[-half + 1 :]}"
-    escaped = html.escape(cut)
-    chip.setText(f"{name} <b>{escaped}</b>" if name else escaped)
-    tip = chip.property("tip") or ""
-    chip.setToolTip(plain_tip(f"{tip}\n{value}" if cut != value else tip))
