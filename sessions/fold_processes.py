@@ -29,7 +29,14 @@ class FoldProcesses:
     the pieces end early, and whoever goes on event by event meets the trouble itself.
     """
 
-    def __init__(self, path: Path, last_ordinal: int, *, n_processes: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        last_ordinal: int,
+        *,
+        first_ordinal: int = 0,
+        n_processes: int | None = None,
+    ) -> None:
         n = n_processes or min(os.cpu_count() or 1, _MAX_PROCESSES)
         self._n_given = 0
         self._is_over = False
@@ -39,7 +46,8 @@ class FoldProcesses:
         self._threads: list[Thread] = []
         try:
             for share, queue in enumerate(self._queues):
-                arguments = (str(path.absolute()), str(share), str(n), str(last_ordinal))
+                numbers = (share, n, first_ordinal, last_ordinal)
+                arguments = (str(path.absolute()), *map(str, numbers))
                 process = start_program(_PROGRAM, *arguments)
                 self._processes.append(process)
                 thread = Thread(

@@ -1,5 +1,5 @@
 """The program of a process that folds its share of a session file: ``python -m
-sessions.fold_program FILE SHARE SHARES LAST``.
+sessions.fold_program FILE SHARE SHARES FIRST LAST``.
 
 The events are cut into pieces by their ordinals, and every so-manieth piece, packed, goes to
 standard output. The first trouble ends it: whoever reads goes on event by event from there.
@@ -18,22 +18,23 @@ PIECE_ORDINALS = 4096
 """Events of a piece, where none is missing: a millisecond of taking columns in."""
 
 
-def fold_share(path: Path, share: int, n_shares: int, last: int, out: BinaryIO) -> None:
-    """Write the pieces ``share``, ``share + n_shares``, ... of the events up to the ordinal
-    ``last``.
+def fold_share(path: Path, share: int, n_shares: int, first: int, last: int, out: BinaryIO) -> None:
+    """Write the pieces ``share``, ``share + n_shares``, ... of the events from the ordinal
+    ``first`` to ``last``.
 
     Raises:
         SessionFileError: the file cannot be read.
         OSError: nobody listens any more.
     """
     with SessionFile.open(path) as file:
-        for first in range(share * PIECE_ORDINALS, last + 1, n_shares * PIECE_ORDINALS):
-            write_packet(out, fold_piece(file, first - 1, first + PIECE_ORDINALS - 1))
+        begin, step = first + share * PIECE_ORDINALS, n_shares * PIECE_ORDINALS
+        for at in range(begin, last + 1, step):
+            write_packet(out, fold_piece(file, at - 1, at + PIECE_ORDINALS - 1))
 
 
 def main(arguments: list[str]) -> None:
-    path, share, n_shares, last = arguments
-    fold_share(Path(path), int(share), int(n_shares), int(last), sys.stdout.buffer)
+    share, n_shares, first, last = map(int, arguments[1:])
+    fold_share(Path(arguments[0]), share, n_shares, first, last, sys.stdout.buffer)
 
 
 if __name__ == "__main__":

@@ -6,24 +6,29 @@ Whoever shows a session calls ``advance`` until ``is_over`` and stays alive mean
 """
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.wire.events import Event
 from sessions.column_cache import ColumnCache, stamp_of
 from sessions.column_file import StoredColumns
 from sessions.fold_processes import FoldProcesses
 from sessions.library import Library
 from sessions.replay import StoredSource
-from sessions.session import Session
+from sessions.session import BATCH, Session
 from sessions.session_errors import SessionFileError
 from sessions.session_file import SessionFile
 from sessions.session_summary import FileSummary
 
 MIN_EVENTS_APART = 100_000
 """Fewer events are folded here before another process has begun."""
+
+HEAD_ORDINALS = 2048
+"""The first events are folded here, while the other processes begin: there is something to see."""
 
 _MIN_ROW_BYTES = 32
 """A file cannot hold more events than that makes of its size, whatever it says."""
@@ -75,6 +80,7 @@ class StoredSession(Session):
         self._threads = ThreadPoolExecutor(1, "session-opening")
         self._search: Future[StoredColumns | None] | None = None
         self._folding: FoldProcesses | None = None
+        self._head: Iterator[list[Event]] | None = None  # the first events, before what is folded
         self._keeping: Future[bool] | None = None
         self._is_from_cache = False
         self._is_settled = False
@@ -115,6 +121,8 @@ class StoredSession(Session):
             else:
                 n_events = self._adopt(found)
         if self._folding is not None and not self._is_closed:
+            if self._head is not None:
+                return n_events + self._take_head(self._head)
             return n_events + self._take_folded(self._folding, budget_ms)
         n_events += super().advance(budget_ms)
         if self.is_over and not self._is_closed:
@@ -152,7 +160,16 @@ class StoredSession(Session):
         with suppress(SessionFileError, OSError):  # reading its events will meet it again
             last = self._file.last_event()
             if last is not None and last.ordinal <= self.path.stat().st_size // _MIN_ROW_BYTES:
-                self._folding = FoldProcesses(self.path, last.ordinal)
+                self._folding = FoldProcesses(self.path, last.ordinal, first_ordinal=HEAD_ORDINALS)
+                self._head = self._file.batches(until=HEAD_ORDINALS - 1, at_once=BATCH)
+
+    def _take_head(self, head: Iterator[list[Event]]) -> int:
+        """A batch of the first events; raises SessionFileError where they are damaged."""
+        events = next(head, [])
+        if not events:
+            self._head = None
+        self.model.consume(events)
+        return len(events)
 
     def _take_folded(self, folding: FoldProcesses, budget_ms: float) -> int:
         """Take columns in until none is due or the budget is spent; the number of events."""

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 _NOT_OF_ONE = ("compare", "sessions")  # layouts that are not about one session
 
+_FRAMES_TO_SHOW = 3
+"""A card that is empty for so long, of a session that is not, has nothing to show."""
+
 _FRAMES_TO_ORDER = 3
 """The window's widgets are hundreds to go through: first comes the picture, and cards that are made
 one a frame are ordered once."""
@@ -69,7 +72,7 @@ class Stage(QWidget):
         self._frames_to_order = 0  # until Tab's order is laid anew; 0: it lies
         self._library: LibraryPanel | None = None  # once it is made
         self._moment: Moment | None = None
-        self._is_blank = False  # whether nothing was read of what is shown, a frame ago
+        self._n_waited = 0  # frames, for the first card to show something
         self.tiles = TileRow(state, look)
         self.transport = TransportBar(controller, state, look)
         self.tabs = QTabBar()
@@ -140,15 +143,24 @@ class Stage(QWidget):
         time, so that a change of layout does not stop the picture. The first card of a session is
         seen before any other is made: with the first plot comes a whole library."""
         seen: list[Panel] = [self.tiles] if self.tiles.isVisible() else []
-        shown = self._controller.shown
-        was_blank, self._is_blank = self._is_blank, shown is not None and shown.is_blank
         made = [dock for dock in self.docks.values() if dock.is_made and dock.is_seen]
-        may_make = not made or not (was_blank or self._is_blank)
+        may_make = not made or self._has_shown(made)
         for dock in self.docks.values():
             if dock.is_seen and (dock.is_made or may_make):
                 may_make = may_make and dock.is_made
                 seen.append(dock.panel)
         return seen
+
+    def _has_shown(self, made: Sequence[CardDock]) -> bool:
+        """Whether one of the cards that are made shows something, or had the time to."""
+        shown = self._controller.shown
+        if shown is None or any(not dock.panel.is_empty for dock in made):
+            self._n_waited = _FRAMES_TO_SHOW
+        elif not shown.is_blank:
+            self._n_waited += 1
+        else:
+            self._n_waited = 0
+        return self._n_waited >= _FRAMES_TO_SHOW
 
     def show_moment(self, moment: Moment | None) -> None:
         """What is no panel follows: once a frame."""

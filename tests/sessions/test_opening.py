@@ -178,10 +178,23 @@ def test_the_snapshot_of_a_moment_is_the_same_from_columns(
     session.close()
 
 
-@pytest.fixture
-def apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every session counts as a long one."""
+@pytest.fixture(params=[40, 2048])
+def apart(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every session counts as a long one, of which a little or more is folded at once."""
     monkeypatch.setattr(opening, "MIN_EVENTS_APART", 1)
+    monkeypatch.setattr(opening, "HEAD_ORDINALS", request.param)
+
+
+@pytest.mark.usefixtures("apart")
+def test_there_is_something_to_see_before_other_processes_have_begun(
+    tmp_path: Path, cache: ColumnCache
+) -> None:
+    path = record(tmp_path / "x.specscope", EVENTS)
+    session = open_session(path, cache=cache)
+    while session._folding is None:
+        session.advance(1.0)
+    assert 0 < session.model.n_events <= opening.HEAD_ORDINALS
+    session.close()
 
 
 @pytest.mark.usefixtures("apart")
