@@ -127,7 +127,10 @@ def find(
     elif any(finding.key == "other_gamma" for finding in found):  # which says it better
         found = [finding for finding in found if finding.key not in _LESS_THAN_GAMMA]
     if baseline is not None and selection.is_everything:
-        found += _against(snapshot, baseline)
+        against = list(_against(snapshot, baseline))
+        if any(each.values["low"] > 1.0 for each in against):  # whatever an estimate says
+            found = [each for each in found if each.key != "drafting_does_not_pay"]
+        found += against
     order = list(reversed(Severity))
     return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
 

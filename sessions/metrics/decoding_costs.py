@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from sessions.metrics.costs import MeasuredCosts, measured_costs
 from sessions.metrics.counts import count
+from sessions.metrics.doubt import MOST_DRIFT
 from sessions.metrics.monotone_costs import monotone
 from sessions.metrics.selection import EVERYTHING, Selection
 from sessions.metrics.speedup import draft_lengths
@@ -22,7 +23,9 @@ def decoding_costs(
     """``measured_costs``, never falling with the width. Calibrated ones are made to give the steps
     the mean time that they took: a draft forward takes what it did, and what wider forwards take
     over one of a single token is stretched or shrunk in one proportion. Where even that one took
-    longer when it was timed than whole verifications did later, all are shrunk.
+    longer when it was timed than whole verifications did later, all are shrunk; and where these
+    took so much longer that the calibration is doubted, all are stretched: ordinary decoding would
+    have been slowed as well.
 
     None where no cost of a forward is known.
 
@@ -52,7 +55,7 @@ def decoding_costs(
 def _as_they_took(costs: MeasuredCosts, timed_ns: float, took_ns: float) -> tuple[float, ...]:
     """Of each width, such that verifications that were ``timed_ns`` on average are ``took_ns``."""
     plain_ns = costs.plain_ns
-    if took_ns < plain_ns:
+    if took_ns < plain_ns or took_ns > MOST_DRIFT * timed_ns:
         return tuple(ns * took_ns / timed_ns for ns in costs.target_ns)
     if timed_ns <= plain_ns:  # wider forwards were timed as free, and were not
         return (plain_ns, *(took_ns for _ in costs.target_ns[1:]))

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from engine.wire.events import DraftVerified, Event, SpansMeasured, StepCommitted
+from engine.wire.events import (
+    CalibrationMeasured,
+    DraftVerified,
+    Event,
+    SpansMeasured,
+    StepCommitted,
+)
 from sessions.findings import (
     MIN_STEPS,
     MIN_TESTED,
@@ -81,6 +87,32 @@ def test_drafting_that_does_not_pay() -> None:
     assert finding.severity is Severity.WARNING
     assert finding.values["c"] == 0.6
     assert findings["acceptance_low"].values["acceptance_rate"] == pytest.approx(0.3, abs=0.01)
+
+
+def test_a_baseline_that_is_slower_has_the_last_word() -> None:
+    def timed(step_ns: int, n_drafted: int) -> list[Event]:
+        script = EventScript()
+        script.say(
+            CalibrationMeasured(
+                context_length=0, draft_forward_ns=600,
+                target_widths=(1, 2, 3, 4, 5), target_forward_ns=(1000,) * 5,
+            )
+        )  # fmt: skip
+        for index in range(4):
+            script.sequence("abcd"[index])
+            for _ in range(15):
+                script.step(index, drafted=n_drafted, accepted=0)
+        return [
+            replace(event, step_ns=step_ns) if isinstance(event, StepCommitted) else event
+            for event in script.events
+            if not isinstance(event, SpansMeasured)
+        ]
+
+    slow = timed(50, 4)
+    assert "drafting_does_not_pay" in found(slow)
+    beside = found(slow, baseline=snapshot_of(timed(100, 0)))
+    assert beside["measured_speedup"].values["low"] > 1
+    assert "drafting_does_not_pay" not in beside
 
 
 def test_acceptance_close_to_one() -> None:

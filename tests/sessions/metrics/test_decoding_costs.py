@@ -29,11 +29,12 @@ def decoded(calibrated_ms: tuple[float, ...], *, verify_ms: float, draft_ms: flo
     ("calibrated_ms", "verify_ms", "expected_ms"),
     [
         ((4, 5, 6), 6, (4, 5, 6)),  # as it was timed
-        ((4, 5, 6), 10, (4, 7, 10)),  # what is over one token's time is stretched
+        ((4, 5, 6), 8, (4, 6, 8)),  # what is over one token's time is stretched
+        ((4, 5, 6), 12, (8, 10, 12)),  # too much longer to be the width's alone
         ((4, 5, 6), 5, (4, 4.5, 5)),  # or shrunk
         ((4, 5, 6), 3, (2, 2.5, 3)),  # timed on a busier machine than it decoded on
-        ((4, 4, 4), 6, (4, 6, 6)),  # timed as free, and was not
-        ((4, 6, 5), 8, (4, 8, 8)),  # evened out before
+        ((4, 4, 4), 5, (4, 5, 5)),  # timed as free, and was not
+        ((4, 6, 5), 7, (4, 7, 7)),  # evened out before
     ],
 )
 def test_verifications_take_what_they_took(

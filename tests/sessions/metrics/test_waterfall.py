@@ -2,6 +2,7 @@
 
 import pytest
 
+from sessions.metrics.decoding_costs import decoding_costs
 from sessions.metrics.time_split import time_split
 from sessions.metrics.waterfall import waterfall
 from tests.sessions.played import drafted, snapshot_of
@@ -18,7 +19,9 @@ def test_against_a_bare_forward_it_adds_up_to_what_was_measured() -> None:
     assert result is not None
     assert result.baseline == "target forward"
     assert [change.key for change in result.changes] == KEYS
-    assert result.measured == pytest.approx(3.5 * 1e6 / (split.whole_ns / split.n_steps))
+    costs = decoding_costs(snapshot)
+    assert costs is not None
+    assert result.measured == pytest.approx(3.5 * costs.plain_ns / (split.whole_ns / split.n_steps))
     total = result.ideal + sum(change.delta for change in result.changes)
     assert total == pytest.approx(result.measured, rel=1e-12)
 
