@@ -100,6 +100,8 @@ def _speedup(known: Tiles) -> Figure:
         return Figure(f"{measured:.2f}×", f"measured vs baseline{formula}", ink)
     reached = known.mean_step_speedup
     value = predicted if reached is None else reached
+    if value is None and known.tokens_per_step is not None and known.acceptance.value is None:
+        return Figure(NOT_YET, "nothing was drafted")
     if value is None:
         return Figure(NOT_YET, "needs a baseline or a calibration")
     if known.is_doubtful:

@@ -35,6 +35,11 @@ def test_nothing_known_is_said_and_not_0(qtbot: QtBot) -> None:
     assert all(each.beneath for each in shown)
 
 
+def test_what_drafts_nothing_has_no_speed_up_to_wait_for() -> None:
+    assert figures(nothing(tokens_per_step=1.0))[1].beneath == "nothing was drafted"
+    assert figures(nothing())[1].beneath == "needs a baseline or a calibration"
+
+
 def test_an_estimate_is_never_called_measured_nor_coloured() -> None:
     predicted = figures(nothing(predicted_speedup=1.5))[1]
     reached = figures(nothing(predicted_speedup=1.5, mean_step_speedup=0.94))[1]
