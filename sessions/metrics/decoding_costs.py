@@ -20,12 +20,13 @@ from sessions.snapshot import Snapshot
 def decoding_costs(
     snapshot: Snapshot, selection: Selection = EVERYTHING, *, split: TimeSplit | None = None
 ) -> MeasuredCosts | None:
-    """``measured_costs``, never falling with the width. Calibrated ones are made to give the steps
-    the mean time that they took: a draft forward takes what it did, and what wider forwards take
-    over one of a single token is stretched or shrunk in one proportion. Where even that one took
-    longer when it was timed than whole verifications did later, all are shrunk; and where these
-    took so much longer that the calibration is doubted, all are stretched: ordinary decoding would
-    have been slowed as well.
+    """``measured_costs``, never falling with the width, made to give the steps the mean time that
+    they took. A draft forward takes what it did. Verifications that were timed within the steps
+    are medians, and all stretched to the mean. Of calibrated ones what wider forwards take over
+    one of a single token is stretched or shrunk in one proportion. Where even that one took longer
+    when it was timed than whole verifications did later, all are shrunk; and where these took so
+    much longer that the calibration is doubted, all are stretched: ordinary decoding would have
+    been slowed as well.
 
     None where no cost of a forward is known.
 
@@ -39,7 +40,7 @@ def decoding_costs(
     split, counts = split or time_split(snapshot, selection), count(snapshot, selection)
     lengths = draft_lengths(snapshot, selection)
     is_comparable = split is not None and bool(lengths) and counts.n_steps == counts.n_engine_steps
-    if costs.source != "calibration" or not is_comparable:
+    if not is_comparable:
         return even
     assert split is not None
     n_drafts = sum(lengths.values())
@@ -55,7 +56,8 @@ def decoding_costs(
 def _as_they_took(costs: MeasuredCosts, timed_ns: float, took_ns: float) -> tuple[float, ...]:
     """Of each width, such that verifications that were ``timed_ns`` on average are ``took_ns``."""
     plain_ns = costs.plain_ns
-    if took_ns < plain_ns or took_ns > MOST_DRIFT * timed_ns:
+    is_own = costs.source == "spans"
+    if is_own or took_ns < plain_ns or took_ns > MOST_DRIFT * timed_ns:
         return tuple(ns * took_ns / timed_ns for ns in costs.target_ns)
     if timed_ns <= plain_ns:  # wider forwards were timed as free, and were not
         return (plain_ns, *(took_ns for _ in costs.target_ns[1:]))

@@ -4,10 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from engine.wire.events import Event, SpansMeasured
+from sessions.metrics.costs import measured_costs
 from sessions.metrics.decoding_costs import decoding_costs
 from sessions.metrics.time_split import time_split
 from sessions.snapshot import Snapshot
 from tests.sessions.played import drafted, snapshot_of
+from tests.support.event_script import EventScript
 
 MS = 1_000_000
 
@@ -45,6 +47,30 @@ def test_verifications_take_what_they_took(
     assert costs.target_ns == pytest.approx([ms * MS for ms in expected_ms])
     assert costs.verify_ns(3) == pytest.approx(verify_ms * MS)
     assert costs.draft_ns == pytest.approx(MS)
+
+
+def test_costs_timed_within_the_steps_are_stretched_to_their_mean() -> None:
+    """Half of the steps had no draft: medians of 2 and 3 ms; one of each took ten times so long."""
+    script = EventScript(n_blocks=4096)
+    script.sequence("ab")
+    for index in range(60):
+        script.step(drafted=2 * (index % 2), accepted=0, gamma=2, drafter="ngram")
+    script.finish()
+    n_seen, events = 0, []
+    for event in script.events:
+        if isinstance(event, SpansMeasured):
+            ms = (2 + n_seen % 2) * (10 if n_seen < 2 else 1)
+            host_ns = [ms * MS if name == "verify" else 0 for name in event.names]
+            event = replace(event, host_ns=(100 * MS, *host_ns[1:]))
+            n_seen += 1
+        events.append(event)
+    snapshot = snapshot_of(events)
+    measured, costs = measured_costs(snapshot), decoding_costs(snapshot)
+    assert measured is not None
+    assert costs is not None
+    assert measured.source == costs.source == "spans"
+    assert measured.target_ns == (2 * MS, 3 * MS)
+    assert costs.target_ns == pytest.approx([2.6 * MS, 3.9 * MS])
 
 
 def test_a_split_at_hand_is_used() -> None:
