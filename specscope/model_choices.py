@@ -1,10 +1,7 @@
 """Which models the window offers, and which drafts go with a target: by their files alone."""
 
 import json
-import socket
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from huggingface_hub import constants
 
@@ -17,6 +14,7 @@ from engine.wire.catalog import (
     model_folder,
 )
 from engine.wire.config import ConfigError
+from engine.wire.hub import may_answer
 from engine.wire.vocabulary import Vocabulary, share_vocabulary
 from specscope.commands.models import user_data_folder
 from ui.models_offered import OfferedDraft, OfferedModel
@@ -89,18 +87,9 @@ def _is_in_hub_cache(hub_id: str) -> bool:
 
 
 def _may_reach_hub() -> bool:
-    """Whether it answers, or a proxy may know the way."""
-    if constants.HF_HUB_OFFLINE:
-        return False
-    if getproxies():
-        return True
-    address = urlsplit(constants.ENDPOINT)
-    port = address.port or (443 if address.scheme == "https" else 80)
-    try:
-        with socket.create_connection((address.hostname or "", port), timeout=_HUB_SECONDS):
-            return True
-    except OSError:
-        return False
+    return may_answer(
+        constants.ENDPOINT, is_offline=constants.HF_HUB_OFFLINE, timeout_s=_HUB_SECONDS
+    )
 
 
 def model_folders() -> dict[str, Path]:

@@ -1,12 +1,9 @@
 """Reads a model's configuration and refuses, before any weight is read, what cannot run here."""
 
 import inspect
-import socket
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from huggingface_hub import constants
 from huggingface_hub.errors import HFValidationError
@@ -17,8 +14,8 @@ from engine.models.catalog import Reference, Source
 from engine.models.checkpoint import check_gguf
 from engine.models.pretrained_gguf import gguf_errors
 from engine.wire.config import ConfigError
+from engine.wire.hub import may_answer
 
-_HUB_SECONDS = 5.0
 _LAYER_KINDS = frozenset({"full_attention", "sliding_attention", "attention"})
 # What a configuration says when its layers keep something other than keys and values per token.
 _FOREIGN_FIELDS = (
@@ -56,18 +53,8 @@ def is_local(reference: Reference) -> bool:
 
 @cache
 def is_hub_reachable() -> bool:
-    """Whether the hub answers; asked once, because its client retries for half a minute."""
-    if constants.HF_HUB_OFFLINE:
-        return False
-    if getproxies():  # the proxy knows the way; let the client find out
-        return True
-    address = urlsplit(constants.ENDPOINT)
-    port = address.port or (443 if address.scheme == "https" else 80)
-    try:
-        with socket.create_connection((address.hostname or "", port), timeout=_HUB_SECONDS):
-            return True
-    except OSError:
-        return False
+    """Whether the hub answers; asked once."""
+    return may_answer(constants.ENDPOINT, is_offline=constants.HF_HUB_OFFLINE)
 
 
 def read_config(reference: Reference, *, trust_remote_code: bool) -> Any:

@@ -33,6 +33,7 @@ from engine.models.pretrained_config import (
     is_local,
     source_arguments,
 )
+from engine.wire import hub
 from engine.wire.config import ConfigError
 
 
@@ -100,7 +101,7 @@ def test_the_hub_is_asked_once_and_briefly(monkeypatch):
         raise OSError
 
     monkeypatch.setattr(socket, "create_connection", refuse)
-    monkeypatch.setattr(pretrained_config, "getproxies", dict)
+    monkeypatch.setattr(hub, "getproxies", dict)
     monkeypatch.setattr(pretrained_config.constants, "HF_HUB_OFFLINE", False)
     is_hub_reachable.cache_clear()
     try:
