@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from engine.wire.events import EndReason, Event, SequenceStarted, SessionEnded
+from engine.wire.events import Event, SequenceStarted, SessionEnded
 from sessions.library import Library
 from sessions.recorder import Recorder
 from sessions.recorder_status import RecorderStatus
+from sessions.refusal import is_refusal
 
 
 class NamedRecording:
@@ -29,8 +30,9 @@ class NamedRecording:
             if isinstance(event, SequenceStarted):
                 self._has_sequence = True
             elif isinstance(event, SessionEnded):
-                is_sentence = event.reason is EndReason.FAILED and "\n" not in event.detail
-                self._is_refused = is_sentence and not self._has_sequence
+                self._is_refused = is_refusal(
+                    event.reason, event.detail, has_sequence=self._has_sequence
+                )
 
     def close(self) -> None:
         """Finish the file and name it.

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from engine.wire.commands import Command
 from engine.wire.events import EndReason, EngineState
 from sessions.playhead import Playhead
+from sessions.refusal import is_refusal
 from sessions.session_errors import SessionFileError
 from sessions.snapshot import Snapshot
 from sessions.tables import END_CODES, STATE_CODES
@@ -307,11 +308,12 @@ class SessionController(QObject):
 def _refusal(snapshot: Snapshot) -> str:
     """The engine's own sentence where it refused its settings, before any sequence; "" else."""
     ends = snapshot.ends
-    if len(snapshot.sequences) or not len(ends):
+    if not len(ends):
         return ""
-    detail = ends.text("detail", len(ends) - 1)
-    is_sentence = int(ends["reason"][-1]) == END_CODES[EndReason.FAILED] and "\n" not in detail
-    return detail if is_sentence else ""
+    detail, code = ends.text("detail", len(ends) - 1), int(ends["reason"][-1])
+    reason = next(each for each in EndReason if END_CODES[each] == code)
+    has_sequence = len(snapshot.sequences) > 0
+    return detail if is_refusal(reason, detail, has_sequence=has_sequence) else ""
 
 
 def _is_bad_end(snapshot: Snapshot) -> bool:

@@ -370,13 +370,19 @@ def test_derived_kinds_are_those_of_the_installed_torch() -> None:
     assert [each for each in kinds if each[1] != each[2]] == []
 
 
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-def test_derived_kinds_are_those_of_the_installed_torch_on_a_device() -> None:
+def matrix_and_graph() -> tuple[torch.Tensor, torch.cuda.CUDAGraph]:
+    """On the device, and a graph of one kernel over it."""
     matrix = torch.ones(1024, 1024, device="cuda", dtype=torch.bfloat16)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         matrix.mul(2.0)
+    return matrix, graph
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_derived_kinds_are_those_of_the_installed_torch_on_a_device() -> None:
+    matrix, graph = matrix_and_graph()
     activity = torch.profiler.ProfilerActivity
     for _ in range(2):  # the first may be of a profiler that is not yet up
         with torch.profiler.profile(activities=[activity.CPU, activity.CUDA]) as profile:
@@ -393,10 +399,7 @@ def test_derived_kinds_are_those_of_the_installed_torch_on_a_device() -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_kernels_of_a_real_device() -> None:
-    matrix = torch.ones(1024, 1024, device="cuda", dtype=torch.bfloat16)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        matrix.mul(2.0)
+    matrix, graph = matrix_and_graph()
     for _ in range(2):  # the first may be of a profiler that is not yet up
         trace = TorchTrace(True)
         trace.start()
