@@ -41,20 +41,16 @@ from ui.panels.planner_fields import (
     count_field,
     models_field,
 )
+from ui.panels.planner_parts import bars, finding, parts_text, size_text
 from ui.panels.planner_source import FormSource
 from ui.plain_text import plain_label
-from ui.plots.part_bars import Part, PartBar
-from ui.theme import CAPTION, Theme, interface_font, mixed
+from ui.theme import CAPTION, interface_font
 
 NONE = "none"
 MODES: tuple[Mode, ...] = ("exact", "document")
 MOST_TOKENS = 2**24
 """Of a sequence."""
 _WIDE_PX = 510
-_DIAGONAL, _DOTTED = 1, 2
-_SHARED = (
-    "lookahead_kv", "verify_buffers", "activations", "cuda_context", "cuda_graphs", "padding",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,59 +99,6 @@ def planned(inputs: MemoryInputs, loaded: Mapping[str, NamedShape]) -> MemoryPla
         mode=inputs.mode,
         budget_bytes=None if device is None else device.memory_bytes,
     )
-
-
-def finding(plan: MemoryPlan) -> str:
-    """The plan in a few words."""
-    per_gpu = " per GPU" if plan.need.n_gpus > 1 else ""
-    where = plan.fitting[0].removeprefix("NVIDIA ") if plan.fitting else "no known GPU"
-    return f"{_size(plan.need.total_bytes)}{per_gpu} · fits on {where}" + (
-        f" and {len(plan.fitting) - 1} more" if len(plan.fitting) > 1 else ""
-    )
-
-
-def bars(plan: MemoryPlan, theme: Theme) -> list[PartBar]:
-    """In GiB: a bar for each model, one for what they share, and all of it."""
-    parts = {name: to_gib(n_bytes) for name, n_bytes in plan.need.components().items()}
-
-    def part(name: str, colour: str, hatch: int = 0) -> Part:
-        return Part(PART_TEXTS[name], parts[name], colour, hatch)
-
-    tint = mixed(theme.dim, theme.panel, 0.75)
-    target = (
-        part("target_weights", theme.verify),
-        part("target_kv", mixed(theme.verify, theme.panel, 0.55), _DIAGONAL),
-    )
-    draft = (
-        part("draft_weights", theme.draft),
-        part("draft_kv", mixed(theme.draft, theme.panel, 0.55), _DIAGONAL),
-    )
-    shared = tuple(part(name, tint, _DOTTED) for name in _SHARED if parts[name])
-    return [
-        PartBar("target", target),
-        PartBar("draft", draft),
-        PartBar("buffers", shared),
-        PartBar("all", (*target, *draft, *shared)),
-    ]
-
-
-def parts_text(plan: MemoryPlan, theme: Theme) -> str:
-    """Each part as a row of an HTML table."""
-    rows = [
-        f'<tr><td style="color:{theme.dim}">{PART_TEXTS[name]}</td>'
-        f'<td align="right">&nbsp;&nbsp;{_size(n_bytes)}</td></tr>'
-        for name, n_bytes in plan.need.components().items()
-        if n_bytes
-    ]
-    return f"<table>{''.join(rows)}</table>"
-
-
-def _size(n_bytes: float) -> str:
-    """With the digits that are worth it, from bundled models to large ones."""
-    gib = to_gib(n_bytes)
-    if gib < 1:
-        return f"{1024 * gib:.1f} MiB"
-    return f"{gib:.1f} GiB" if gib >= 100 else f"{gib:.2f} GiB"
 
 
 class MemoryForm(QWidget):
@@ -396,7 +339,7 @@ class MemoryForm(QWidget):
             }
         )
         total = to_gib(plan.need.total_bytes)
-        size = _size(plan.need.total_bytes)
+        size = size_text(plan.need.total_bytes)
         verdict = "fits" if limit is not None and total <= limit else "does not fit"
         words = f"<b>{size}</b>{' per GPU' if inputs.n_gpus > 1 else ''}: {verdict}"
         if plan.room is not None:

@@ -5,25 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from engine.theory.shape_source import NamedShape, resolve_shape
-from engine.theory.workload import to_gib
 from ui.look import Look
-from ui.panels.planner_memory import MemoryForm, MemoryInputs, bars, finding, parts_text, planned
-from ui.theme import DARK
-
-
-def test_the_published_estimate() -> None:
-    plan = planned(MemoryInputs(mode="document"), {})
-    assert to_gib(plan.need.total_bytes) == pytest.approx(164.48, abs=0.01)
-    assert finding(plan) == "164.5 GiB · fits on B200"
-    assert "padding, 8 %" in parts_text(plan, DARK)
-
-
-def test_bars_add_up() -> None:
-    plan = planned(MemoryInputs(), {})
-    target, draft, buffers, whole = bars(plan, DARK)
-    assert whole.total == pytest.approx(to_gib(plan.need.total_bytes))
-    assert whole.total == pytest.approx(target.total + draft.total + buffers.total)
-    assert [part.hatch for part in target.parts] == [0, 1]
+from ui.panels.planner_memory import MemoryForm, MemoryInputs, planned
 
 
 def test_no_draft_and_a_loaded_model() -> None:
