@@ -8,6 +8,8 @@ from engine.telemetry.nvml_device import NoSuchDevice, find_by_entry
 from engine.telemetry.visible_devices import VARIABLE, is_in_bus_order, visible_entry
 from engine.theory.host_peaks import processor_name
 
+UNKNOWN = "CUDA device"
+
 
 def torch_version() -> str:
     """The installed torch's version, its build included ("2.11.0+cpu")."""
@@ -15,10 +17,11 @@ def torch_version() -> str:
 
 
 def device_name(device: str) -> str:
-    """The name of the device a ``RunConfig.device`` will mean: a GPU's, or else the processor's."""
+    """The name of the device a ``RunConfig.device`` will mean: a GPU's, or else the processor's. A
+    device of CUDA that NVML cannot tell of is not the processor: its peaks are other ones."""
     if device == "cpu" or "+cpu" in torch_version():
         return processor_name()
-    return _gpu_name(device) or processor_name()
+    return _gpu_name(device) or (processor_name() if device == "auto" else UNKNOWN)
 
 
 def _gpu_name(device: str) -> str | None:

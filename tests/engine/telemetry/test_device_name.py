@@ -5,7 +5,7 @@ import pynvml
 import pytest
 
 from engine.telemetry import device_name as module
-from engine.telemetry.device_name import device_name, processor_name, torch_version
+from engine.telemetry.device_name import UNKNOWN, device_name, processor_name, torch_version
 from tests.support.simulated_nvml import SimulatedGpu, SimulatedNvml
 
 
@@ -34,7 +34,7 @@ def test_a_gpu_is_named_by_its_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     on_a_machine(monkeypatch, SimulatedGpu("GPU-a", "Fast"), SimulatedGpu("GPU-b", "Fast"))
     assert device_name("auto") == "Fast"
     assert device_name("cuda:1") == "Fast"
-    assert device_name("cuda:2") == processor_name()
+    assert device_name("cuda:2") == UNKNOWN
 
 
 def test_a_number_means_what_cuda_makes_visible(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,9 +44,9 @@ def test_a_number_means_what_cuda_makes_visible(monkeypatch: pytest.MonkeyPatch)
     assert device_name("cuda:1") == "Old or New", "CUDA may number them otherwise than NVML"
     monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     assert device_name("cuda:1") == "Old"
-    assert device_name("cuda:2") == processor_name()
+    assert device_name("cuda:2") == UNKNOWN
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert device_name("cuda") == processor_name()
+    assert device_name("cuda") == UNKNOWN
 
 
 def test_a_mig_instance_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,13 +57,14 @@ def test_a_mig_instance_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -
     assert device_name("auto") == "NVIDIA H100 MIG 1g.10gb"
 
 
-def test_without_a_driver_it_is_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_driver_it_is_the_processor_unless_cuda_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise pynvml.NVMLError(pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
 
     monkeypatch.setattr(module, "torch_version", lambda: "2.11.0")
     monkeypatch.setattr(pynvml, "nvmlInit", fail)
     assert device_name("auto") == processor_name()
+    assert device_name("cuda:0") == UNKNOWN
 
 
 def test_finding_the_name_does_not_load_torch() -> None:
