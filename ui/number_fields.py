@@ -1,4 +1,8 @@
-"""Fields for numbers, alike everywhere: no arrows, the text as far from the border as in others."""
+"""Fields for numbers, alike everywhere: no arrows, the text as far from the border as in others.
+
+A number that is too large can be typed and is said to be: swallowing its last digit would leave
+another number. Whoever reads the value of a field asks for its ``problem`` before.
+"""
 
 from collections.abc import Callable
 
@@ -8,11 +12,12 @@ from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox
 
 _INSET_PX = 6
 _LARGEST = 2**31 - 1
+_PLACES = 6
+"""Behind the point: more than a setting needs, so that none that is typed is swallowed."""
 
 
 class WholeField(QSpinBox):
-    """A number that is too large can be typed and is said to be: swallowing its last digit would
-    leave another number. Whoever reads the value asks for ``problem`` before."""
+    """A whole number; ``word`` stands for the lowest one."""
 
     def __init__(self, low: int, high: int, word: str = "") -> None:
         super().__init__()
@@ -29,11 +34,6 @@ class WholeField(QSpinBox):
         other = f", or {self._word}" if self._word else ""
         return f"{self.value():,} is too large: {least:,} to {self._high:,}{other}."
 
-    def require(self, name: str) -> None:
-        """Raises ValueError with the problem, of the field called ``name``."""
-        if self.problem:
-            raise ValueError(f"{name}: {self.problem}")
-
     def setValue(self, value: int) -> None:
         """The nearest that can be taken."""
         super().setValue(min(value, self._high))
@@ -45,11 +45,45 @@ class WholeField(QSpinBox):
         _when_in_hand(self, event, super().wheelEvent)
 
 
-class _DecimalField(QDoubleSpinBox):
-    """Takes the wheel as the other does."""
+class DecimalField(QDoubleSpinBox):
+    """A number with a point, shown with at least ``places`` digits behind it."""
+
+    def __init__(self, low: float, high: float, places: int) -> None:
+        self._low, self._high, self._places = low, high, places
+        super().__init__()
+        self.setDecimals(_PLACES)
+        self.setRange(low, 10 * high + 9)
+
+    @property
+    def problem(self) -> str:
+        """Why its number cannot be taken, in a sentence; "" when it can."""
+        if self.value() <= self._high:
+            return ""
+        return f"{self.value():g} is too large: {self._low:g} to {self._high:g}."
+
+    def textFromValue(self, value: float) -> str:
+        text = super().textFromValue(value)
+        most = len(text) - _PLACES + self._places
+        return text[:most] + text[most:].rstrip(self.locale().zeroDigit())
+
+    def setValue(self, value: float) -> None:
+        """The nearest that can be taken."""
+        super().setValue(min(value, self._high))
+
+    def stepBy(self, steps: int) -> None:
+        self.setValue(self.value() + steps * self.singleStep())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         _when_in_hand(self, event, super().wheelEvent)
+
+
+NumberField = WholeField | DecimalField
+
+
+def require(field: NumberField, name: str) -> None:
+    """Raises ValueError with the problem of ``field``, which a person knows by ``name``."""
+    if field.problem:
+        raise ValueError(f"{name}: {field.problem}")
 
 
 def _when_in_hand(
@@ -72,18 +106,16 @@ def whole_field(low: int, high: int, value: int | None = None, *, word: str = ""
 
 def decimal_field(
     low: float, high: float, value: float | None = None, *, step: float = 1.0, decimals: int = 2
-) -> QDoubleSpinBox:
-    """A number with so many digits behind the point."""
-    field = _DecimalField()
-    field.setDecimals(decimals)
-    field.setRange(low, high)
+) -> DecimalField:
+    """A number with at least so many digits behind the point."""
+    field = DecimalField(low, high, decimals)
     field.setSingleStep(step)
     field.setValue(low if value is None else value)
     _make_alike(field)
     return field
 
 
-def _make_alike(field: QSpinBox | QDoubleSpinBox) -> None:
+def _make_alike(field: NumberField) -> None:
     """Qt gives a style sheet's padding to every field but the one inside of these; and a wheel
     brings them the keyboard."""
     field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.wheel import turn_wheel
 from ui.look import Look
-from ui.number_fields import decimal_field, whole_field
+from ui.number_fields import decimal_field, require, whole_field
 
 
 def test_they_keep_to_their_ranges(qtbot: QtBot) -> None:
@@ -65,8 +65,28 @@ def test_a_whole_number_that_is_too_large_is_kept_and_said(qtbot: QtBot) -> None
     assert plain.problem == "99 is too large: 1 to 32."
     assert worded.problem == "99 is too large: 0 to 32, or auto."
     with pytest.raises(ValueError, match="batch: 99 is"):
-        plain.require("batch")
+        require(plain, "batch")
     plain.stepUp()
     assert (plain.value(), plain.problem) == (32, "")
     plain.stepUp()
     assert plain.value() == 32
+
+
+def test_of_a_decimal_number_no_digit_is_swallowed(qtbot: QtBot) -> None:
+    share = decimal_field(0.01, 1.0, 0.9, step=0.05)
+    qtbot.addWidget(share)
+    assert share.text() == "0.90"
+    for typed, value, text in (("0.955", 0.955, "0.955"), ("1.5", 1.5, "1.50"), ("1", 1.0, "1.00")):
+        share.selectAll()
+        QTest.keyClicks(share, f"{typed}\r")
+        assert (share.value(), share.text()) == (value, text)
+        assert bool(share.problem) == (value > 1.0)
+    share.selectAll()
+    QTest.keyClicks(share, "1.5\r")
+    assert share.problem == "1.5 is too large: 0.01 to 1."
+    with pytest.raises(ValueError, match="top-p: "):
+        require(share, "top-p")
+    share.stepDown()
+    assert (share.value(), share.problem) == (1.0, "")
+    share.setValue(7.0)
+    assert share.value() == 1.0

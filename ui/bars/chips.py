@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QFormLayout,
     QLabel,
     QMenu,
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from ui.number_fields import WholeField
+from ui.number_fields import NumberField
 from ui.plain_text import plain_label, plain_tip
 from ui.theme import CAPTION, interface_font
 
@@ -52,7 +51,7 @@ class ChangeBox(QWidget):
     """What cannot be sent, in a sentence; "" when it can."""
 
     def __init__(
-        self, menu: QMenu, fields: Sequence[tuple[str, QAbstractSpinBox]], send: Callable[[], None]
+        self, menu: QMenu, fields: Sequence[tuple[str, NumberField]], send: Callable[[], None]
     ) -> None:
         super().__init__()
         self._menu, self._send = menu, send
@@ -60,8 +59,7 @@ class ChangeBox(QWidget):
         form = QFormLayout(self)
         for label, field in fields:
             form.addRow(label, field)
-            if isinstance(field, WholeField):
-                field.valueChanged.connect(self._check)
+            field.valueChanged.connect(self._check)
         self.problem = plain_label()
         self.problem.setFont(interface_font(CAPTION))
         form.addRow(self.problem)
@@ -84,8 +82,7 @@ class ChangeBox(QWidget):
 
     def _check(self) -> None:
         """Say what is too large, and send nothing meanwhile."""
-        whole = [field for field in self._fields if isinstance(field, WholeField)]
-        problem = next((field.problem for field in whole if field.problem), "")
+        problem = next((field.problem for field in self._fields if field.problem), "")
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         self.button.setEnabled(not problem)
@@ -98,7 +95,7 @@ class ChangeBox(QWidget):
 
 
 def fill_menu(
-    chip: QToolButton, fields: Sequence[tuple[str, QAbstractSpinBox]], send: Callable[[], None]
+    chip: QToolButton, fields: Sequence[tuple[str, NumberField]], send: Callable[[], None]
 ) -> None:
     """``fields`` with their labels, and what is called to send them."""
     action = QWidgetAction(chip)

@@ -29,7 +29,7 @@ from ui.bars.chips import fill_menu, menu_chip, set_chip, text_chip
 from ui.icons import icon
 from ui.look import Look
 from ui.moment import Moment
-from ui.number_fields import decimal_field, whole_field
+from ui.number_fields import NumberField, decimal_field, whole_field
 from ui.session_controller import SessionController
 
 _STATE_WORDS = {
@@ -278,8 +278,10 @@ class RunBar(QWidget):
         self.temperature_box = decimal_field(0.0, 10.0, step=0.1)
         self.top_k_box = whole_field(0, 1_000_000, word="off")
         self.top_p_box = decimal_field(0.01, 1.0, step=0.05)
-        fields = [("temperature", self.temperature_box), ("top-k", self.top_k_box),
-                  ("top-p", self.top_p_box)]  # fmt: skip
+        fields: list[tuple[str, NumberField]] = [
+            ("temperature", self.temperature_box), ("top-k", self.top_k_box),
+            ("top-p", self.top_p_box),
+        ]  # fmt: skip
         fill_menu(self.sampling, fields, self._send_sampling)
 
     def _fill_boxes(self) -> None:

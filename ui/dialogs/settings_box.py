@@ -7,10 +7,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QGridLayout,
     QLabel,
-    QSpinBox,
     QWidget,
 )
 
@@ -24,7 +22,13 @@ from engine.wire.config import (
     RunConfig,
 )
 from ui.dialogs.graphs_box import GraphsBox
-from ui.number_fields import WholeField, decimal_field, whole_field
+from ui.number_fields import (
+    DecimalField,
+    NumberField,
+    WholeField,
+    decimal_field,
+    whole_field,
+)
 from ui.plain_text import plain_label
 from ui.theme import CAPTION, interface_font
 
@@ -42,7 +46,7 @@ class SettingsBox(QWidget):
         self._has_gpu = has_gpu
         self._fields: dict[str, QWidget] = {}
         self._labels: dict[str, str] = {}
-        self._notes: dict[str, QLabel] = {}  # a sentence beneath each whole number
+        self._notes: dict[str, QLabel] = {}  # a sentence beneath each number
         self._context_length: int | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -88,7 +92,7 @@ class SettingsBox(QWidget):
     def problem(self) -> str:
         """Why a number cannot be taken, in a sentence; "" when all can."""
         for name, field in self._fields.items():
-            if isinstance(field, WholeField) and field.problem:
+            if isinstance(field, NumberField) and field.problem:
                 return f"{self._labels[name]}: {field.problem}"
         return ""
 
@@ -120,11 +124,10 @@ class SettingsBox(QWidget):
         else:
             self._grid.addWidget(field, line, column * 2, 1, 2)
         self._grid.setColumnStretch(column * 2 + 1, 1)
-        if isinstance(field, WholeField):
+        if isinstance(field, NumberField):
             self._notes[name] = note = _note()
             self._grid.addWidget(note, line + 1, column * 2, 1, 2)
             field.valueChanged.connect(lambda _: self._say_beneath(name))
-        if isinstance(field, QSpinBox | QDoubleSpinBox):
             field.valueChanged.connect(lambda *_: self.changed.emit())
         elif isinstance(field, QComboBox):
             field.currentTextChanged.connect(lambda *_: self.changed.emit())
@@ -133,8 +136,8 @@ class SettingsBox(QWidget):
 
     def _say_beneath(self, name: str) -> None:
         field, note = self._fields[name], self._notes[name]
-        assert isinstance(field, WholeField)
-        context = self._context_words(field.value()) if name == "max_new_tokens" else ""
+        assert isinstance(field, NumberField)
+        context = self._context_words(int(field.value())) if name == "max_new_tokens" else ""
         note.setText(field.problem or context)
         note.setVisible(bool(note.text()))
 
@@ -168,7 +171,7 @@ def _value(name: str, field: QWidget) -> Any:
     if isinstance(field, QComboBox):
         text = field.currentText().strip()
         return int(text) if name == "block_size" else text
-    assert isinstance(field, QSpinBox | QDoubleSpinBox)
+    assert isinstance(field, NumberField)
     if name == "gamma" and field.value() < 0:
         return "auto"
     return field.value()
@@ -183,12 +186,12 @@ def _set(name: str, field: QWidget, value: Any) -> None:
         text = str(value)
         if field.isEditable() or field.findText(text) >= 0:
             field.setCurrentText(text)
-    elif name == "gamma" and value == "auto" and isinstance(field, QSpinBox):
+    elif name == "gamma" and value == "auto" and isinstance(field, WholeField):
         field.setValue(-1)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        if isinstance(field, QSpinBox):
+        if isinstance(field, WholeField):
             field.setValue(int(value))
-        elif isinstance(field, QDoubleSpinBox):
+        elif isinstance(field, DecimalField):
             field.setValue(float(value))
 
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox
+from PySide6.QtWidgets import QComboBox
 
 from engine.theory.presets import PRESETS
-from ui.number_fields import WholeField, decimal_field, whole_field
+from ui.number_fields import DecimalField, WholeField, decimal_field, whole_field
 from ui.plots.curve import CurvePlot
 from ui.plots.part_bars import PartBars
 from ui.plots.plot import Plot
@@ -67,9 +67,9 @@ def count_field(value: int, least: int, most: int) -> WholeField:
     return box
 
 
-def bits_field(value: float) -> QDoubleSpinBox:
+def bits_field(value: float) -> DecimalField:
     return decimal_field(1.0, 64.0, value, decimals=1)
 
 
-def number_field(value: float, *, most: float, step: float) -> QDoubleSpinBox:
+def number_field(value: float, *, most: float, step: float) -> DecimalField:
     return decimal_field(0.0, most, value, step=step, decimals=3)

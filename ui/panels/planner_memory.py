@@ -12,7 +12,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
-    QDoubleSpinBox,
     QFormLayout,
     QLabel,
     QSizePolicy,
@@ -34,6 +33,7 @@ from engine.theory.presets import PRESETS, find_preset
 from engine.theory.shape_source import NamedShape, resolve_shape
 from engine.theory.workload import Workload, to_gib
 from ui.look import Look
+from ui.number_fields import DecimalField, NumberField, require
 from ui.panels.planner_fields import (
     FormBars,
     bits_field,
@@ -156,9 +156,10 @@ class MemoryForm(QWidget):
         )
         self.kv_bits = bits_field(first.kv_bits)
         self.n_gpus = count_field(first.n_gpus, 1, 64)
-        self._counts = {
+        self._numbers: dict[str, NumberField] = {
             "sequences": self.batch, "tokens of each": self.context, "γ": self.gamma,
-            "GPUs": self.n_gpus,
+            "GPUs": self.n_gpus, "target bits": self.target_bits, "draft bits": self.draft_bits,
+            "KV bits": self.kv_bits,
         }  # fmt: skip
         self.mode = choice_field(MODES)
         self.device = choice_field([device.name for device in KNOWN_DEVICES])
@@ -249,7 +250,7 @@ class MemoryForm(QWidget):
         is_preset = name not in self._loaded and find_preset(name) is not None
         return MemoryInputs() if is_preset else None
 
-    def _suggest(self, field: QDoubleSpinBox, bits: float) -> None:
+    def _suggest(self, field: DecimalField, bits: float) -> None:
         if field not in self._typed_numbers:
             field.setValue(bits)
 
@@ -295,8 +296,8 @@ class MemoryForm(QWidget):
         """Plan what is typed, or say why it cannot be."""
         inputs = self.inputs()
         try:
-            for name, field in self._counts.items():
-                field.require(name)
+            for name, field in self._numbers.items():
+                require(field, name)
             self.plan = planned(inputs, {**self._offered, **self._loaded})
         except ValueError as error:
             self.plan = None

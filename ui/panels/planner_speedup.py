@@ -25,7 +25,7 @@ from engine.theory.plans import (
 )
 from engine.theory.speedup import PUBLISHED_BAND
 from ui.look import Look
-from ui.number_fields import whole_field
+from ui.number_fields import NumberField, require, whole_field
 from ui.panels.planner_fields import FormCurve, number_field
 from ui.panels.planner_source import FormSource
 from ui.plain_text import plain_label, plain_tip
@@ -184,9 +184,11 @@ class SpeedupForm(QWidget):
         ):  # fmt: skip
             field.setFixedWidth(96)
             self._form.addRow(name, field)
-        for box in (self.alpha, self.c, self.overhead):
-            box.valueChanged.connect(self._typed)
-        self.gamma.valueChanged.connect(self._typed)
+        self._numbers: dict[str, NumberField] = {
+            "α": self.alpha, "c": self.c, "γ": self.gamma, "r": self.overhead,
+        }  # fmt: skip
+        for number in self._numbers.values():
+            number.valueChanged.connect(self._typed)
         self.v.textChanged.connect(self._tell_v)
         self.v.textChanged.connect(self._typed)
         self.source = FormSource()
@@ -224,7 +226,8 @@ class SpeedupForm(QWidget):
     def recompute(self) -> None:
         """Plan what is typed, or say why it cannot be."""
         try:
-            self.gamma.require("γ")
+            for name, field in self._numbers.items():
+                require(field, name)
             self.plan = planned(self.inputs())
         except ValueError as error:
             self.plan = None
