@@ -57,7 +57,9 @@ def test_a_mig_instance_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -
     assert device_name("auto") == "NVIDIA H100 MIG 1g.10gb"
 
 
-def test_without_a_driver_it_is_the_processor_unless_cuda_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_driver_only_cuda_by_name_means_a_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def fail() -> None:
         raise pynvml.NVMLError(pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
 
