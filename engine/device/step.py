@@ -57,6 +57,7 @@ class DeviceDrafting:
     def forget(self) -> None:
         """See DeviceStep."""
         self.loop.forget()
+        self._results = None
 
     def propose(self, requests: Items[DraftRequest], params: SamplingParams) -> list[Draft]:
         """See ``engine.drafters.base.Drafter``; tokens are known after the step was read."""
@@ -139,20 +140,22 @@ class DeviceStep:
         )
 
     def results_for(self, gamma: int, params: SamplingParams) -> DraftResults:
-        """Room for drafts of that length. A change drops what was captured for the room before."""
+        """Room for drafts of that length. A change drops what was captured for the room before, and
+        that room itself before another is made: both at once may not fit the memory."""
         results, bound_to = self._results, (params, self._addresses())
-        if results is None or results.gamma < gamma or bound_to != self._bound_to:
-            self.forget()
-            has_model = self._drafting is not None
-            results = self._results = DraftResults(
-                self.batch,
-                max(gamma, results.gamma if results is not None else 1),
-                self._n_tokens,
-                has_probs=has_model and params.temperature > 0.0,
-                device=self.verification.model.device,
-            )
-            self._bound_to = bound_to
-        return results
+        if results is not None and results.gamma >= gamma and bound_to == self._bound_to:
+            return results
+        del results
+        self.forget()
+        self._results = DraftResults(
+            self.batch,
+            max(gamma, 1),
+            self._n_tokens,
+            has_probs=self._drafting is not None and params.temperature > 0.0,
+            device=self.verification.model.device,
+        )
+        self._bound_to = bound_to
+        return self._results
 
     def check_room(self, gamma: int, params: SamplingParams) -> None:
         """Raise ConfigError, with the numbers, where drafts of that length do not fit."""
@@ -205,11 +208,12 @@ class DeviceStep:
         )
 
     def forget(self) -> None:
-        """Drop all that was captured, and what it reads."""
+        """Drop all that was captured, and what it reads and writes."""
         self.shelf.drop()
         self.verification.forget()
         if self._drafting is not None:
             self._drafting.forget()
+        self._results = None
 
 
 def row_count(n_tasks: int, batch: int) -> int:

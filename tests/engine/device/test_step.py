@@ -1,12 +1,13 @@
 """Steps on the device say what steps on the host say: token for token, greedy and sampled."""
 
+import weakref
 from typing import Any
 
 import pytest
 import torch
 
 from engine.decode_loop import NonFiniteTarget
-from engine.device import build
+from engine.device import build, step
 from engine.device.draft_loop import DraftResults
 from engine.device.step import row_count
 from engine.kv import pool_attention
@@ -287,6 +288,27 @@ def test_drafts_that_do_not_fit_are_refused_with_their_bytes_and_the_run_goes_on
     with pytest.raises(ConfigError, match="are free"):
         running.engine.set_sampling(1.0, top_k=0, top_p=1.0)
     assert running.engine._loop.sampling.temperature == 0.0
+
+
+def test_room_for_drafts_is_what_was_checked_and_made_when_the_old_one_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running = DeviceEngine(TARGET, DRAFT, graphs=FakeGraphs(), gamma=32, max_new_tokens=6)
+    running.run(PROMPTS[0], check=False)
+    old = weakref.ref(running.device_step._results)
+    rooms: list[tuple[int, bool]] = []
+
+    class Noted(DraftResults):
+        def __init__(self, n_rows: int, gamma: int, n_tokens: int, **options: Any) -> None:
+            assert old() is None, "two at once"
+            rooms.append((gamma, options["has_probs"]))
+            super().__init__(n_rows, gamma, n_tokens, **options)
+
+    monkeypatch.setattr(step, "DraftResults", Noted)
+    running.engine.set_gamma(2)
+    running.engine.set_sampling(1.0, top_k=0, top_p=1.0)
+    running.run(PROMPTS[0])
+    assert rooms == [(2, True)], "not as long as drafts once were"
 
 
 def test_a_step_that_captures_is_no_measure() -> None:
