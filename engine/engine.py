@@ -185,7 +185,7 @@ class Engine:
         n_before, started_ns = device_step.shelf.n_captured, self._now_ns()
         device_step.prepare(*wanted, positions=(fewest, most))
         self._captured = (wanted, most)
-        if n_captured := max(0, device_step.shelf.n_captured - n_before):
+        if n_captured := device_step.shelf.n_captured - n_before:
             seconds = (self._now_ns() - started_ns) / 1e9
             message = f"{n_captured} CUDA graphs captured in {seconds:.1f} s"
             self._say(LogEmitted(level="info", message=message))

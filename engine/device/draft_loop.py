@@ -133,8 +133,14 @@ class DraftLoop:
 
     def warm_up(self, shape: LoopShape, results: DraftResults) -> None:
         """Capture for ``shape``, on padding alone."""
-        if self._shelf.is_capturing and not self._shelf.holds((self, shape, results)):
-            self.rehearse(shape, results)
+        if not self._shelf.is_capturing or self._shelf.holds((self, shape, results)):
+            return
+        inputs, addressing = self._parts(shape)
+        self._fill(inputs, [], shape, results)
+        inputs.send()
+        self._shelf.warm_up(
+            (self, shape, results), lambda: self._run(inputs, addressing, shape, results)
+        )
 
     def rehearse(
         self, shape: LoopShape, results: DraftResults, *, n_held: int = 0, is_direct: bool = False

@@ -138,32 +138,44 @@ class GraphShelf:
         self._say = say
         self._on_capture = on_capture
         self._replays: dict[Hashable, Replay] = {}
+        self.n_captured = 0  # so far, with those that were dropped again
 
     @property
     def is_capturing(self) -> bool:
         """Whether functions are captured at all."""
         return self._backend is not None
 
-    @property
-    def n_captured(self) -> int:
-        return len(self._replays)
-
     def run(self, key: Hashable, function: Function[Outputs]) -> Outputs:
         """What ``function`` gives, from its graph where there is one. The same key must always
         come with a function over the same tensors."""
-        replay = self._replays.get(key)
+        replay = self._replays.get(key) or self._capture(key, function)
         if replay is None:
-            if self._backend is None:
-                return function()
-            self._on_capture()
-            try:
-                replay = self._backend.capture(function)
-            except Exception as error:  # any that a device or a library can think of
-                self.give_up(_reason(error))
-                return function()
-            self._replays[key] = replay
+            return function()
         replay.play()
         return cast(Outputs, replay.outputs)
+
+    def warm_up(self, key: Hashable, function: Function[Any]) -> None:
+        """Capture ``function`` and play it once, so that its first use takes no longer than others.
+        What cannot be captured is not computed: nobody may ever need it."""
+        replay = self._capture(key, function)
+        if replay is not None:
+            replay.play()
+
+    def _capture(self, key: Hashable, function: Function[Any]) -> Replay | None:
+        if self._backend is None:
+            return None
+        self._on_capture()
+        replay, reason = None, ""
+        try:
+            replay = self._backend.capture(function)
+        except Exception as error:  # any that a device or a library can think of
+            reason = _reason(error)
+        if replay is None:  # here, as the error kept the tensors of what failed, and is gone now
+            self.give_up(reason)
+            return None
+        self.n_captured += 1
+        self._replays[key] = replay
+        return replay
 
     def holds(self, key: Hashable) -> bool:
         return key in self._replays

@@ -1,13 +1,15 @@
 """What is captured once and played again, what happens when it cannot be, and torch's own seam."""
 
 import gc
+import weakref
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 import torch
 
-from engine.device.graphs import N_WARM_UPS, CudaGraphs, GraphShelf
+from engine.device.graphs import N_WARM_UPS, CudaGraphs, GraphShelf, Replay
 from engine.telemetry.capture_gate import CaptureGate
 from engine.wire.events import Event, LogEmitted
 from tests.support.device_engine import FakeGraphs
@@ -56,6 +58,30 @@ def test_a_failed_capture_is_said_once_and_everything_runs_directly() -> None:
     )
 
 
+def test_what_cannot_be_captured_is_not_run_before_it_is_needed() -> None:
+    graphs, runs = FakeGraphs(fails_at=1), []
+    shelf = GraphShelf(graphs, say=lambda event: None)
+    shelf.warm_up("one", lambda: runs.append("one"))
+    assert runs == ["one", "one"], "captured and played"
+    shelf.warm_up("two", lambda: runs.append("two"))
+    assert runs == ["one", "one"]
+    assert not shelf.is_capturing
+
+
+def test_the_tensors_of_a_failed_capture_are_gone_when_the_function_runs_again() -> None:
+    left: list[weakref.ref[torch.Tensor]] = []
+
+    def capture(function: Callable[[], Any]) -> Replay:
+        partial = torch.ones(3)
+        left.append(weakref.ref(partial))
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    graphs = FakeGraphs()
+    graphs.capture = capture  # type: ignore[method-assign]
+    shelf = GraphShelf(graphs, say=lambda event: None)
+    assert shelf.run("one", lambda: left[0]() is None)
+
+
 def test_what_was_dropped_is_captured_anew() -> None:
     graphs = FakeGraphs()
     shelf = GraphShelf(graphs, say=lambda event: None)
@@ -64,7 +90,7 @@ def test_what_was_dropped_is_captured_anew() -> None:
     shelf.drop()
     assert not shelf.holds("one")
     shelf.run("one", lambda: torch.ones(1))
-    assert graphs.n_captures == 2
+    assert graphs.n_captures == shelf.n_captured == 2
 
 
 class SimulatedCuda:

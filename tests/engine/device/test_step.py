@@ -118,6 +118,8 @@ def test_a_change_of_settings_is_captured_anew() -> None:
             running.step()
     assert told(on_device) == told(on_host)
     assert graphs.n_drops == 2, "once for the first settings, once for the change of both"
+    told_of = [event.message.split()[0] for event in on_device.all(LogEmitted)]
+    assert told_of == ["5", "11"], "both times"
 
 
 def test_caches_that_were_made_anew_are_captured_anew() -> None:
