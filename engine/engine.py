@@ -48,7 +48,8 @@ class Engine:
         self._gamma: int | str = config.gamma
         self._can_draft = draft_model is not None or config.draft == "ngram"
         self._n_submitted = 0
-        self._captured: tuple[object, int] = (None, 0)  # what graphs were last prepared for
+        self._captured_for: object = None  # draft length and sampling of the graphs at hand
+        self._captured: set[tuple[int, int]] = set()  # their contexts: from the narrowest to ...
         self._rules = StopRules(
             eos_ids=frozenset() if config.ignore_eos else tokenizer.eos_ids,
             stop_strings=config.stop_strings,
@@ -177,14 +178,20 @@ class Engine:
         if device_step is None:
             return
         sequences = [*self._scheduler.running, *list(self._scheduler.waiting)[: self.config.batch]]
-        most = max((s.n_prompt + s.max_new_tokens for s in sequences), default=0)
-        wanted = (self._loop.gamma.limit, self._loop.sampling)
-        if not sequences or (wanted == self._captured[0] and most <= self._captured[1]):
+        if not sequences:
             return
         fewest = min(len(sequence.token_ids) for sequence in sequences)
+        most = max(sequence.n_prompt + sequence.max_new_tokens for sequence in sequences)
+        narrow, wide = device_step.contexts(fewest, most)
+        wanted = (self._loop.gamma.limit, self._loop.sampling)
+        if wanted != self._captured_for:
+            self._captured_for = wanted
+            self._captured.clear()
+        if any(first <= narrow and wide <= last for first, last in self._captured):
+            return
         n_before, started_ns = device_step.shelf.n_captured, self._now_ns()
         device_step.prepare(*wanted, positions=(fewest, most))
-        self._captured = (wanted, most)
+        self._captured.add((narrow, wide))
         if n_captured := device_step.shelf.n_captured - n_before:
             seconds = (self._now_ns() - started_ns) / 1e9
             message = f"{n_captured} CUDA graphs captured in {seconds:.1f} s"

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from engine.calibration import Calibration
+from engine.device.addresses import context_room
 from engine.device.draft_loop import FIRST_WIDTH, DraftLoop, DraftResults, DraftTask
 from engine.device.graphs import GraphShelf
 from engine.device.timing import StepTimer
@@ -176,6 +177,16 @@ class DeviceStep:
         """Of the caches, which a graph reads where they were when it was captured."""
         loops = () if self._drafting is None else (self._drafting.loop,)
         return tuple(part.cache.address for part in (self.verification, *loops))
+
+    def contexts(self, fewest: int, most: int) -> tuple[int, int]:
+        """The narrowest and the widest context that is captured for so many positions."""
+        part = self.verification
+        length, size = part.model.context_length, part.cache.block_size
+        narrow, wide = (
+            context_room(min(n, length), context_length=length, block_size=size)
+            for n in (fewest, most)
+        )
+        return narrow, wide
 
     def prepare(self, gamma: int, params: SamplingParams, *, positions: tuple[int, int]) -> None:
         """Capture what steps with drafts of up to ``gamma`` tokens will need, for contexts that

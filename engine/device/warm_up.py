@@ -52,10 +52,11 @@ class GraphWarmUp:
         counts = sorted(set(row_counts), reverse=True)
         if not self._shelf.is_capturing or not counts:
             return
-        needed, free = self.n_bytes(counts[0], gamma, positions[1]), self.free_bytes()
+        most = min(positions[1], self._verification.model.context_length)
+        needed, free = self.n_bytes(counts[0], gamma, most), self.free_bytes()
         if free is not None and needed > free:
             self._shelf.give_up(
-                f"{counts[0]} sequences with drafts of {gamma} tokens over {positions[1]} positions"
+                f"{counts[0]} sequences with drafts of {gamma} tokens over {most} positions"
                 f" would take about {needed} bytes more, and {free} are free"
             )
             return
@@ -87,13 +88,12 @@ class GraphWarmUp:
     def _contexts(
         self, part: DraftLoop | Verification, positions: tuple[int, int]
     ) -> list[ContextShape]:
+        """None where the part's model holds none of the sequences, as a draft may."""
         rooms, n_positions = [], positions[0]
         length, size = part.model.context_length, part.cache.block_size
-        while True:
+        while n_positions <= min(positions[1], length):
             room = context_room(n_positions, context_length=length, block_size=size)
             rooms.append(room)
-            if room >= min(positions[1], length):
-                break
             n_positions = room + 1
         return [ContextShape(room, mode) for room in rooms for mode in usual_modes(part.modes)]
 

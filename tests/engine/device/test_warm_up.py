@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.sampling import SamplingParams
-from engine.wire.events import LogEmitted
+from engine.wire.events import LogEmitted, StepCommitted
 from tests.support.device_engine import DeviceEngine, FakeGraphs
 from tests.support.toy_model import ToyModel
 
@@ -43,6 +43,23 @@ def test_twice_is_once() -> None:
     assert graphs.n_captures == 5
 
 
+def test_a_short_prompt_behind_a_long_one_finds_its_graphs() -> None:
+    running = DeviceEngine(TARGET, DRAFT, graphs=FakeGraphs(), gamma=2, max_new_tokens=6)
+    running.run([3, 1, 4] * 90, [5, 6], [7] * 250)
+    steps = running.all(StepCommitted)
+    assert len(steps) > 6
+    assert not any(step.is_profiled for step in steps), "a step captured what it needed"
+
+
+def test_a_draft_without_room_for_the_sequences_is_not_captured() -> None:
+    graphs = FakeGraphs()
+    draft = ToyModel(24, seed=2, context_length=64)
+    running = DeviceEngine(TARGET, draft, graphs=graphs, gamma=2, max_new_tokens=6)
+    for length in (100, 130, 160):
+        running.run([3] * length, check=False)
+    assert graphs.n_captures == 3, "verifications of three widths"
+
+
 def test_padding_touches_no_slot_of_a_sequence() -> None:
     running = DeviceEngine(TARGET, DRAFT, graphs=FakeGraphs(), gamma=2, n_blocks=4)
     cache = running.target_cache
@@ -64,6 +81,16 @@ def test_what_does_not_fit_is_refused_with_its_bytes() -> None:
     assert f"about {needed} bytes more, and {needed - 1} are free" in said.message
     running.run([3, 1, 4])
     assert graphs.n_captures == 0
+
+
+def test_no_more_bytes_are_wanted_than_the_models_context_takes() -> None:
+    graphs = FakeGraphs()
+    running = DeviceEngine(TARGET, DRAFT, graphs=graphs, gamma=2, max_new_tokens=10**9)
+    warm_up = running.device_step._warm_up
+    warm_up.free_bytes = lambda: warm_up.n_bytes(1, 2, TARGET.context_length)
+    running.submit([3, 1, 4])
+    running.step()
+    assert graphs.n_captures == 2 * 5
 
 
 def test_bytes_are_those_of_logits_and_of_one_layers_context() -> None:
