@@ -15,7 +15,7 @@ from sessions.metrics.time_split import TimeSplit, time_split
 from sessions.metrics.waterfall import waterfall
 from sessions.snapshot import Snapshot
 from sessions.tables import DISCARDED
-from sessions.what_if import GammaWhatIf, gamma_what_if
+from sessions.what_if import GammaOption, GammaWhatIf, gamma_what_if
 
 MIN_TESTED = 50
 """Tested draft tokens below which nothing is said of acceptance."""
@@ -194,13 +194,15 @@ def _few_drafted(evidence: _Evidence) -> Iterator[Finding]:
 
 
 def _gamma(evidence: _Evidence) -> Iterator[Finding]:
-    """Drafting that does not pay, or another gamma that would pay more."""
+    """Drafting that does not pay, another gamma that would pay more, or longer drafts that may.
+    A gain is told of gammas alone whose acceptance and cost were seen; beyond, only that it is
+    worth a try."""
     what_if, counts = evidence.what_if, evidence.counts
     length = counts.mean_draft_length
     if what_if is None or length is None or not evidence.has_acceptance:
         return
     now = what_if.options[min(round(length), len(what_if.options) - 1)]
-    best = what_if.best
+    best = what_if.best_seen
     gain = best.tokens_per_second / now.tokens_per_second - 1
     values = {
         "acceptance_rate": what_if.acceptance_rate,
@@ -218,18 +220,44 @@ def _gamma(evidence: _Evidence) -> Iterator[Finding]:
             f"{gain:.0%} faster.",
             values,
         )
-    elif best.gamma != now.gamma and gain > WORTH_CHANGING:
-        guess = ", by extrapolation" if best.is_extrapolated else ""
-        split = evidence.split if evidence.has_time else None
-        share = split.share(split.draft_ns) if split else None
-        cost = "" if share is None else f"Drafting costs {share:.0%} of a step. "
+        return
+    longer = _worth_a_try(what_if, now)
+    split = evidence.split if evidence.has_time else None
+    share = split.share(split.draft_ns) if split else None
+    cost = "" if share is None else f"Drafting costs {share:.0%} of a step. "
+    if share is not None:
+        values["draft_share"] = share
+    if best.gamma != now.gamma and gain > WORTH_CHANGING:
         yield Finding(
             "other_gamma",
             Severity.ADVICE,
             f"{cost}At this acceptance gamma {best.gamma} would be {gain:.0%} faster than "
-            f"{now.gamma}{guess}.",
-            values if share is None else {**values, "draft_share": share},
+            f"{now.gamma}.",
+            values,
         )
+    elif longer is not None:
+        seen = what_if.longest_seen
+        yield Finding(
+            "other_gamma",
+            Severity.ADVICE,
+            f"{cost}Longer drafts may pay: try gamma {longer}. How much they gain is not known: "
+            f"the drafts of this run tell of gammas up to {seen}.",
+            {**_without(values, "best_gamma", "gain"), "longest_seen": seen, "try_gamma": longer},
+        )
+
+
+def _worth_a_try(what_if: GammaWhatIf, now: GammaOption) -> int | None:
+    """A gamma beyond those seen, at most twice the longest of them; None where nothing suggests
+    that one pays."""
+    best = what_if.best
+    gain = best.tokens_per_second / now.tokens_per_second - 1
+    longer = min(best.gamma, 2 * what_if.longest_seen)
+    is_longer = best.is_extrapolated and longer > max(now.gamma, what_if.longest_seen)
+    return longer if is_longer and gain > WORTH_CHANGING else None
+
+
+def _without(values: Mapping[str, float], *keys: str) -> dict[str, float]:
+    return {key: value for key, value in values.items() if key not in keys}
 
 
 def _time(evidence: _Evidence) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ did. Gamma 0 is a bare target forward, which samples nothing and keeps no books,
 held against no baseline.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,14 +49,20 @@ class GammaOption:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GammaWhatIf:
     """``options[g]`` is gamma g, from 0. ``best`` has the most tokens per second, the smallest
-    gamma of equals."""
+    gamma of equals; ``best_seen`` the same of those that nothing is extrapolated for."""
 
     options: tuple[GammaOption, ...]
     best: GammaOption
+    best_seen: GammaOption
     recorded_gamma: int  # the longest draft whose acceptance is known throughout
     acceptance_rate: float
     n_tested: int
     costs: MeasuredCosts
+
+    @property
+    def longest_seen(self) -> int:
+        """The largest gamma that nothing is extrapolated for."""
+        return max(option.gamma for option in self.options if not option.is_extrapolated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +121,23 @@ def gamma_what_if(
                 is_extrapolated=gamma > places.n_seen or gamma + 1 > costs.widths[-1],
             )
         )
-    best = options[0]
-    for option in options:
-        if option.tokens_per_second > best.tokens_per_second * (1 + _ROUNDING):
-            best = option
     return GammaWhatIf(
         options=tuple(options),
-        best=best,
+        best=_best(options),
+        best_seen=_best([option for option in options if not option.is_extrapolated]),
         recorded_gamma=places.n_seen,
         acceptance_rate=alpha,
         n_tested=counts.n_tested,
         costs=costs,
     )
+
+
+def _best(options: Sequence[GammaOption]) -> GammaOption:
+    best = options[0]
+    for option in options:
+        if option.tokens_per_second > best.tokens_per_second * (1 + _ROUNDING):
+            best = option
+    return best
 
 
 def by_formula(what_if: GammaWhatIf) -> tuple[float, ...]:

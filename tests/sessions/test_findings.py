@@ -56,13 +56,33 @@ def test_little_evidence_is_no_finding() -> None:
 
 
 def test_another_gamma_that_is_faster_is_named() -> None:
-    events = drafted(iid_lengths(0.8, 2, 200), 2, draft_ns=50, target_ns=[1000] * 17)
+    events = drafted(iid_lengths(0.5, 8, 200), 8, draft_ns=100, target_ns=[1000] * 17)
     finding = found(events)["other_gamma"]
     assert finding.severity is Severity.ADVICE
-    assert finding.values["best_gamma"] == 8
-    assert finding.values["gain"] == pytest.approx(3.09 / 2.22 - 1, abs=0.02)
-    assert "gamma 8" in finding.sentence
-    assert "extrapolation" in finding.sentence
+    assert finding.values["best_gamma"] == 2
+    assert finding.values["gain"] == pytest.approx((1.75 / 1.2) / (1.996 / 1.8) - 1, abs=0.02)
+    assert "gamma 2 would be" in finding.sentence
+
+
+def test_a_gamma_beyond_those_seen_is_worth_a_try_and_promises_nothing() -> None:
+    events = drafted(iid_lengths(0.8, 2, 200), 2, draft_ns=50, target_ns=[1000] * 17)
+    finding = found(events)["other_gamma"]  # by the formula 8, and 39 % faster
+    assert finding.severity is Severity.ADVICE
+    assert finding.values["try_gamma"] == 4
+    assert finding.values["longest_seen"] == 2
+    assert "gain" not in finding.values
+    assert finding.sentence == (
+        "Longer drafts may pay: try gamma 4. How much they gain is not known: the drafts of this "
+        "run tell of gammas up to 2."
+    )
+
+
+@pytest.mark.parametrize(("gamma", "draft_ns", "longer"), [(4, 90, 6), (3, 60, 6), (5, 50, 8)])
+def test_the_gamma_to_try_is_no_more_than_twice_the_longest_nor_past_the_best(
+    gamma: int, draft_ns: int, longer: int
+) -> None:
+    events = drafted(iid_lengths(0.8, gamma, 300), gamma, draft_ns=draft_ns, target_ns=[1000] * 17)
+    assert found(events)["other_gamma"].values["try_gamma"] == longer
 
 
 def test_a_gamma_that_is_advised_is_not_hinted_at_besides() -> None:

@@ -51,7 +51,8 @@ def test_iid_drafts_at_alpha_08_and_c_005_want_gamma_8(recorded: int) -> None:
     assert result is not None
     assert result.best.gamma == best_gamma(0.8, 0.05).gamma == 8
     assert result.best.is_extrapolated == (recorded < 8)
-    assert result.recorded_gamma == recorded
+    assert result.recorded_gamma == result.longest_seen == recorded
+    assert result.best_seen is result.options[min(8, recorded)]
     for option, formula in zip(result.options, by_formula(result), strict=True):
         assert option.speedup == pytest.approx(formula, rel=5e-3)
 
