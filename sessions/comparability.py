@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sessions.run_facts import RunFacts, run_facts
@@ -27,6 +28,14 @@ _SETTINGS = {
 """Settings that change the text or the speed of any session, whatever it drafts with."""
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """``what`` sessions differ in, in a word or two, and the sentence with each one's own."""
+
+    what: str
+    sentence: str
+
+
 def is_sampled(snapshot: Snapshot) -> bool:
     """Whether any of the text may have been drawn at a temperature above 0."""
     temperature = run_facts(snapshot).settings.get("temperature", 0)
@@ -37,7 +46,6 @@ def is_sampled(snapshot: Snapshot) -> bool:
 def comparison_notes(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[str, ...]:
     """What to bear in mind about sessions, given with their names; empty when only what they draft
     with sets them apart."""
-    facts = {name: run_facts(snapshot) for name, snapshot in sessions}
     notes = []
     sampled = [name for name, snapshot in sessions if is_sampled(snapshot)]
     if sampled:
@@ -45,13 +53,24 @@ def comparison_notes(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[str, ...
             f"Sampled at a temperature above 0: {', '.join(sampled)}. Two sampled texts differ by "
             "chance, which is no loss, so outputs are not held against each other there."
         )
+    return (*notes, *(each.sentence for each in differences(sessions)))
+
+
+def differences(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[Difference, ...]:
+    """What sessions, given with their names, did not have in common besides what they draft
+    with."""
+    facts = {name: run_facts(snapshot) for name, snapshot in sessions}
+    found = []
     prompts = {name: _prompts(snapshot) for name, snapshot in sessions}
     if len(set(map(tuple, prompts.values()))) > 1:
         shared = set.intersection(*map(set, prompts.values()))
         most = max(len(set(each)) for each in prompts.values())
-        notes.append(
-            f"The prompts differ: {len(shared)} of up to {most} are in all sessions. Only speed-ups"
-            " against the baseline are of the same prompts."
+        found.append(
+            Difference(
+                "prompts",
+                f"The prompts differ: {len(shared)} of up to {most} are in all sessions. Only "
+                "speed-ups against the baseline are of the same prompts.",
+            )
         )
     rows = [("target", {name: each.target and each.target.name for name, each in facts.items()})]
     for part in ("dtype", "device"):
@@ -68,8 +87,12 @@ def comparison_notes(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[str, ...
         (said, {name: each.settings.get(key) for name, each in facts.items()})
         for key, said in _SETTINGS.items()
     ]
-    notes += [_difference(what, values) for what, values in rows if _differ(values.values())]
-    return tuple(notes)
+    found += [
+        Difference(what, _difference(what, values))
+        for what, values in rows
+        if _differ(values.values())
+    ]
+    return tuple(found)
 
 
 def _of_model(facts: RunFacts, role: str, part: str) -> str | None:

@@ -7,16 +7,21 @@ from rich.table import Table
 from rich.text import Text
 
 from sessions.compare import Column, Divergence
+from sessions.speed_reasons import SpeedReason
 from specscope.report import number, percent
 
 _SHOWN_DIVERGENCES = 3
 
 
 def print_comparison(
-    columns: Sequence[Column], console: Console, *, notes: Sequence[str] = ()
+    columns: Sequence[Column],
+    console: Console,
+    *,
+    reasons: Sequence[SpeedReason] = (),
+    notes: Sequence[str] = (),
 ) -> None:
-    """The table, what sets the sessions apart besides their drafts, where outputs part, and the
-    findings of each session."""
+    """The table, why each session is slower than the fastest, what sets them apart besides their
+    drafts, where outputs part, and the findings of each session."""
     table = Table(title="The baseline first, then by tokens per second", title_justify="left")
     table.add_column("")
     for column in columns:
@@ -25,6 +30,9 @@ def print_comparison(
         table.add_row(name, *cells)
     console.print(table)
     console.print(Text("Tokens per second leave out prefill and calibration.", style="dim"))
+    order = [column.name for column in columns]
+    for reason in sorted(reasons, key=lambda each: order.index(each.name)):
+        console.print(_reason_text(reason))
     for note in notes:
         console.print(Text.assemble(("note: ", "bold"), note))
     for column in columns:
@@ -32,6 +40,13 @@ def print_comparison(
     for column in columns:
         for finding in column.findings:
             console.print(Text.assemble((f"{column.name}: ", "bold"), finding.words))
+
+
+def _reason_text(reason: SpeedReason) -> Text:
+    text = Text(reason.words)
+    start = reason.words.index(reason.name)
+    text.stylize("bold", start, start + len(reason.name))
+    return text
 
 
 def _heading(column: Column) -> str:

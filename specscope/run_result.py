@@ -14,6 +14,7 @@ from sessions.metrics.summary import summarise
 from sessions.outputs import sequence_outputs
 from sessions.run_facts import run_facts
 from sessions.snapshot import Snapshot
+from sessions.speed_reasons import SpeedReason
 from sessions.what_if import gamma_what_if
 
 
@@ -81,9 +82,19 @@ def settings_in_force(snapshot: Snapshot) -> dict[str, Any]:
     return settings
 
 
-def comparison_result(columns: tuple[Column, ...], notes: Sequence[str] = ()) -> dict[str, Any]:
-    """A comparison, the baseline first, with what to bear in mind about it."""
-    return {"sessions": [_column(column) for column in columns], "notes": list(notes)}
+def comparison_result(
+    columns: tuple[Column, ...],
+    notes: Sequence[str] = (),
+    *,
+    reasons: Sequence[SpeedReason] = (),
+) -> dict[str, Any]:
+    """A comparison, the baseline first, with what to bear in mind about it, and why each session is
+    slower than the fastest."""
+    return {
+        "sessions": [_column(column) for column in columns],
+        "notes": list(notes),
+        "reasons": [{**asdict(reason), "kind": str(reason.kind)} for reason in reasons],
+    }
 
 
 def _column(column: Column) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sessions.comparability import comparison_notes
 from sessions.compare import compare as compare_sessions
 from sessions.compare_names import column_heads, numbered
 from sessions.run_facts import run_facts
+from sessions.speed_reasons import speed_reasons
 from specscope.compare_report import print_comparison
 from specscope.opened import stored_snapshot
 from specscope.run_result import comparison_result
@@ -22,7 +23,8 @@ def compare(files: tuple[str, ...], as_json: bool) -> None:
     """Compare the sessions FILES, given as paths or by name.
 
     The first that drafted nothing is the baseline: prompts are paired by their text, speed-ups are
-    measured against it, and outputs are held against its own. Ranking is by tokens per second.
+    measured against it, and outputs are held against its own. Ranking is by tokens per second; what
+    makes each session slower than the fastest is said beneath the table.
     """
     if len(files) < 2:
         raise click.UsageError("Give two sessions or more: see `specscope list`.")
@@ -30,12 +32,13 @@ def compare(files: tuple[str, ...], as_json: bool) -> None:
     heads = numbered(names) if as_json else column_heads(names, list(map(run_facts, snapshots)))
     named = list(zip(heads, snapshots, strict=True))
     columns, notes = compare_sessions(named), comparison_notes(named)
+    reasons = speed_reasons(named)
     if as_json:
-        click.echo(json.dumps(comparison_result(columns, notes), allow_nan=False))
+        click.echo(json.dumps(comparison_result(columns, notes, reasons=reasons), allow_nan=False))
         return
     which = [
         f"{head} is {file}"
         for head, name, file in zip(heads, names, files, strict=True)
         if head != name
     ]
-    print_comparison(columns, Console(highlight=False), notes=[*which, *notes])
+    print_comparison(columns, Console(highlight=False), reasons=reasons, notes=[*which, *notes])

@@ -16,6 +16,7 @@ from sessions.comparability import comparison_notes
 from sessions.compare import compare
 from sessions.library import Library
 from sessions.session_errors import SessionFileError
+from sessions.speed_reasons import speed_reasons
 from specscope.compare_report import print_comparison
 from specscope.engine_options import drafts_option, engine_options, make_config
 from specscope.headless import EXIT_BAD_INPUT, EXIT_INTERRUPTED, RunFailed, run_sessions
@@ -135,7 +136,9 @@ def run(
         _print_figures(configs[0], runs[0], report, output)
     elif not was_interrupted:
         named = _named(configs, runs)
-        print_comparison(compare(named), output, notes=comparison_notes(named))
+        print_comparison(
+            compare(named), output, reasons=speed_reasons(named), notes=comparison_notes(named)
+        )
     _tell_where(runs, notes)
     if nsys_path is not None:
         problem = check_report(nsys_path)
@@ -149,7 +152,9 @@ def _result(configs: Sequence[RunConfig], runs: Sequence[RunReaders]) -> dict[st
     if len(runs) == 1:
         return run_result(runs[0].snapshot())
     named = _named(configs, runs)
-    result = comparison_result(compare(named), comparison_notes(named))
+    result = comparison_result(
+        compare(named), comparison_notes(named), reasons=speed_reasons(named)
+    )
     result["runs"] = {name: run_result(snapshot) for name, snapshot in named}
     return result
 

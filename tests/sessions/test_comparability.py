@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.wire.events import Event, ModelLoaded, SettingsChanged
-from sessions.comparability import comparison_notes, is_sampled
+from sessions.comparability import comparison_notes, differences, is_sampled
 from sessions.snapshot import Snapshot
 from tests.sessions.scripted import baseline, folded, speculative, with_settings
 from tests.support.event_script import EventScript
@@ -38,6 +38,13 @@ def test_sessions_that_draft_otherwise_are_alike() -> None:
 def test_a_difference_of_settings(setting: str, one: object, other: object, sentence: str) -> None:
     notes = comparison_notes([("a", session(**{setting: one})), ("b", session(**{setting: other}))])
     assert notes == (sentence,)
+
+
+def test_what_differs_is_named() -> None:
+    sessions = [("a", session("ab", seed=0, temperature=1)), ("b", session("cd", seed=1))]
+    found = differences(sessions)
+    assert [each.what for each in found] == ["prompts", "seed"]
+    assert comparison_notes(sessions)[1:] == tuple(each.sentence for each in found)
 
 
 def test_a_difference_of_prompts() -> None:

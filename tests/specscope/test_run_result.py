@@ -4,6 +4,7 @@ import json
 
 from sessions.compare import compare
 from sessions.metrics.forward_work import forward_work
+from sessions.speed_reasons import speed_reasons
 from specscope.run_result import comparison_result, run_result, show_result
 from tests.sessions.scripted import baseline, folded, speculative
 from tests.support.event_script import EventScript
@@ -48,3 +49,13 @@ def test_a_comparison_names_baseline_rank_memory_and_intervals() -> None:
     assert fast["draft_bytes"] == fast["draft_weight_bytes"] + fast["draft_kv_bytes"]
     assert fast["speedup"]["low"] <= fast["speedup"]["value"] <= fast["speedup"]["high"]
     assert [each["position"] for each in fast["divergences"]] == [0, 0]
+
+
+def test_a_comparison_says_why_the_slower_is_slower() -> None:
+    sessions = [("fast", speculative()), ("plain", baseline())]
+    result = comparison_result(compare(sessions), reasons=speed_reasons(sessions))
+    (reason,) = json.loads(json.dumps(result, allow_nan=False))["reasons"]
+    assert (reason["name"], reason["best"], reason["kind"]) == ("plain", "fast", "reason")
+    assert reason["ratio"]["tokens_per_step"] == 1 / 3
+    assert reason["sentence"].startswith("plain has 0.33 times the speed of fast: ")
+    assert comparison_result(compare(sessions))["reasons"] == []

@@ -21,7 +21,10 @@ def test_two_recorded_sessions() -> None:
     record(name="plain", draft="none")
     output = invoke("fast", "plain").output
     assert "(baseline)" in output
-    sessions = json.loads(invoke("fast", "plain", "--json").stdout)["sessions"]
+    result = json.loads(invoke("fast", "plain", "--json").stdout)
+    sessions = result["sessions"]
+    (reason,) = result["reasons"]
+    assert reason["sentence"] in " ".join(line.strip() for line in output.splitlines())
     assert [each["name"] for each in sessions] == ["plain", "fast"]
     assert sessions[1]["speedup"]["value"] > 0
 
