@@ -1,6 +1,7 @@
 """The composition root of the engine process: settings become models, caches, a drafter and a
 loop."""
 
+import gc
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -69,7 +70,9 @@ class Assembler:
     def __call__(
         self, config: RunConfig, *, emitter: Emitter, spans: SpanRecorder, rest: Rest
     ) -> Engine:
-        """See ``assemble``."""
+        """See ``assemble``. The engine before is over, and its memory is free for this one."""
+        if self._shelf:
+            let_go()
         return assemble(config, emitter=emitter, spans=spans, rest=rest, shelf=self._shelf)
 
 
@@ -240,6 +243,15 @@ def free_memory(device: torch.device) -> int:
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
     return int(psutil.virtual_memory().available)
+
+
+def let_go() -> None:
+    """Of engines that are done with, their graphs and caches: all of them at once, before others
+    capture or memory is asked for. Else they stay until a collection comes by, and what torch keeps
+    for later counts as taken."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def attention_notes(model: CausalModel, config: RunConfig) -> tuple[str, ...]:

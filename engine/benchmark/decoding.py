@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import torch
 
+from engine.assembly import let_go
 from engine.benchmark import device_figures
-from engine.benchmark.loaded import let_go, load
+from engine.benchmark.loaded import load
 from engine.benchmark.our_side import OurSide, Run, SpanTotals
 from engine.benchmark.steadiness import Steadiness
 from engine.benchmark.summary import paired_ratio, spread

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from engine.assembly import let_go
 from engine.benchmark import claims, decoding, device_figures, events
-from engine.benchmark.loaded import let_go
 from engine.benchmark.verdicts import check_goals
 from engine.models.loading import Shelf
 from engine.wire.benchmark import BenchmarkSettings

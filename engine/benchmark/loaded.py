@@ -1,6 +1,5 @@
-"""The models of a benchmark, loaded once however many suites use them; letting go of the rest."""
+"""The models of a benchmark, loaded once however many suites use them."""
 
-import gc
 from collections.abc import Callable
 
 import torch
@@ -23,11 +22,3 @@ def load(
     if pair.target.device.type == "cuda":
         torch.cuda.set_device(pair.target.device)  # streams and events are the current device's
     return pair, Parts(pair.target, pair.draft, pair.tokenizer, pair.n_tokens)
-
-
-def let_go() -> None:
-    """Of engines that are done with, their graphs and caches: all of them at once, before others
-    capture or memory is asked for."""
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

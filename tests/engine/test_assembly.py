@@ -1,23 +1,29 @@
 """Parts put together: caches of the right size, the drafter that was named."""
 
+import gc
 import json
+import weakref
 from typing import Any
 
 import pytest
 import torch
 
 from engine import assembly
-from engine.assembly import free_memory, make_cache, make_drafter, model_loaded
+from engine.assembly import Assembler, free_memory, make_cache, make_drafter, model_loaded
 from engine.drafters.composite import CompositeDrafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.ngram import NgramDrafter
 from engine.drafters.none import NoDrafter
 from engine.kv.contiguous_cache import ContiguousCache
 from engine.kv.paged_cache import PagedCache
+from engine.models import loading
+from engine.models.loading import LoadedPair
+from engine.telemetry.emitter import Emitter
+from engine.telemetry.spans import SpanRecorder
 from engine.wire.config import ConfigError, RunConfig
 from engine.wire.events import CacheCreated, ModelLoaded, Role
 from tests.support.running_engine import RunningEngine
-from tests.support.toy_model import ToyModel
+from tests.support.toy_model import ToyModel, ToyTokenizer
 
 TARGET = ToyModel(24, seed=1, context_length=100)
 DRAFT = ToyModel(24, seed=2, context_length=50)
@@ -113,3 +119,30 @@ def test_what_is_said_of_models_and_caches() -> None:
         24, 50, "float32", "cpu",
     )  # fmt: skip
     assert json.loads(loaded.shape_json)["n_parameters"] == loaded.n_parameters
+
+
+def test_the_engine_before_is_gone_when_the_next_one_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left: list[weakref.ref[Any]] = []
+    n_alive: list[int] = []
+
+    def load(config: RunConfig, *, progress: Any, shelf: Any) -> LoadedPair:
+        n_alive.append(sum(cache() is not None for cache in left))
+        shelf["target",] = TARGET
+        return LoadedPair(TARGET, None, ToyTokenizer(24), 24, (), 0, 0)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loading, "load_pair", load)
+    assemble = Assembler()
+    gc.disable()
+    try:
+        for _ in range(3):
+            emitter = Emitter(lambda event: None)
+            spans = SpanRecorder(emitter)
+            config = RunConfig(draft="none", device="cpu")
+            engine = assemble(config, emitter=emitter, spans=spans, rest=lambda point: None)
+            left.append(weakref.ref(engine.target.cache))
+            del engine, spans
+    finally:
+        gc.enable()
+    assert n_alive == [0, 0, 0]
