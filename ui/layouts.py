@@ -86,7 +86,8 @@ PRESETS = (
         "compare", "Compare", "Several sessions side by side, the baseline first", "Ctrl+4",
         column(
             (55, row((60, cards("comparison")), (40, cards("comparison-outputs")))),
-            (45, row((60, cards("comparison-charts")), (40, cards("sessions")))),
+            (45, row((60, cards("comparison-charts")),
+                     (40, cards("comparison-reasons", "sessions")))),
         ),
     ),
     Preset(

@@ -53,6 +53,7 @@ PANELS = tuple(
         ("findings", "What to do", "findings", "FindingsPanel"),
         ("planner", "Planner", "planner", "PlannerPanel"),
         ("comparison", "Compare", "comparison", "ComparisonPanel"),
+        ("comparison-reasons", "Why slower", "comparison_reasons", "ComparisonReasonsPanel"),
         ("comparison-outputs", "Outputs aligned", "comparison_outputs", "ComparisonOutputsPanel"),
         ("comparison-charts", "Compare · acceptance and timeline",
          "comparison_charts", "ComparisonChartsPanel"),
