@@ -1,6 +1,7 @@
 """The engine's program, ``python -m engine.worker``: connect, load, obey, decode, say farewell."""
 
 import _thread
+import contextlib
 import faulthandler
 import importlib.metadata
 import os
@@ -33,6 +34,7 @@ from engine.wire.events import (
     SessionEnded,
     SessionStarted,
 )
+from engine.wire.prepared import PREPARE
 
 if TYPE_CHECKING:
     from engine.telemetry.spans import SpanRecorder
@@ -68,14 +70,28 @@ def main(assemble: Assemble | None = None) -> int:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the caller too, who decides
     faulthandler.enable()
+    if PREPARE in sys.argv:
+        sys.argv.remove(PREPARE)
+        if assemble is None:
+            _import_ahead()
     greeting = _read_greeting()
+    if greeting is None:
+        return 0
     connection = Client(greeting.address, authkey=bytes.fromhex(greeting.authkey))
     return _Worker(connection, greeting.configs, assemble).run()
 
 
-def _read_greeting() -> Greeting:
+def _import_ahead() -> None:
+    """All that loading a model will import. What cannot be imported is told when it is needed."""
+    with contextlib.suppress(Exception):
+        import engine.assembly
+        import engine.models.loading  # noqa: F401
+
+
+def _read_greeting() -> Greeting | None:
     """One line of standard input, which is then closed to libraries that would read it; or, where
-    the program in between keeps that to itself, the file named as argument, which is removed."""
+    the program in between keeps that to itself, the file named as argument, which is removed. None
+    where there is no line: nothing is to be run after all."""
     if len(sys.argv) > 1:
         path = Path(sys.argv[1])
         line = path.read_bytes()
@@ -85,7 +101,7 @@ def _read_greeting() -> Greeting:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    return msgspec.json.decode(line, type=Greeting)
+    return msgspec.json.decode(line, type=Greeting) if line else None
 
 
 class _Worker:

@@ -1,5 +1,6 @@
 """Wiring: the one place that knows engine processes, recordings and session files together."""
 
+import contextlib
 import importlib.resources
 import threading
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from engine.wire.commands import CloseQueue, Command, SubmitPrompt
 from engine.wire.config import RunConfig
 from engine.wire.events import Event, SessionEnded
 from engine.wire.nsight import NsightMissing, find_nsys, nsys_wrapper
+from engine.wire.prepared import PreparedEngine
 from sessions.library import Library
 from sessions.metrics.summary import summarise
 from sessions.opening import open_session
@@ -45,6 +47,8 @@ class LocalWorkshop:
     def __init__(self, library: Library | None = None, *, program: str = "engine.worker") -> None:
         self.library = library or Library()
         self._program = program
+        self._prepared: PreparedEngine | None = None
+        self._run: EngineRun | None = None
 
     def start(self, order: RunOrder) -> "EngineRun":
         """Start an engine for ``order``; returns at once.
@@ -54,7 +58,22 @@ class LocalWorkshop:
         """
         if order.is_recorded:
             self.library.new_path(order.configs[0].target)  # raises where there can be none
-        return EngineRun(order, self.library, program=self._program)
+        prepared, self._prepared = self._prepared, None
+        self._run = EngineRun(order, self.library, program=self._program, prepared=prepared)
+        return self._run
+
+    def prepare(self) -> None:
+        """Have an engine import what takes seconds, unless one is at work that it would slow."""
+        is_busy = self._run is not None and not self._run.is_over
+        if self._prepared is None and not is_busy:
+            with contextlib.suppress(OSError):  # told when a run is started
+                self._prepared = PreparedEngine(self._program)
+
+    def let_go(self) -> None:
+        """Nothing will be run now: end what was prepared."""
+        if self._prepared is not None:
+            self._prepared.close()
+            self._prepared = None
 
     def open(self, path: Path) -> Started:
         """A stored session. Raises SessionFileError."""
@@ -106,9 +125,15 @@ class EngineRun:
     """
 
     def __init__(
-        self, order: RunOrder, library: Library, *, program: str = "engine.worker"
+        self,
+        order: RunOrder,
+        library: Library,
+        *,
+        program: str = "engine.worker",
+        prepared: PreparedEngine | None = None,
     ) -> None:
         self.problem = ""
+        self._prepared = prepared
         self._order = order
         self._library = library
         self._program = program
@@ -124,6 +149,13 @@ class EngineRun:
     @property
     def process_id(self) -> int | None:
         return None if self._client is None else self._client.process_id
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no process is at work, nor will be."""
+        if self._client is None:
+            return bool(self.problem) or self._is_closed
+        return self._client.exit_code is not None
 
     @property
     def has_next(self) -> bool:
@@ -190,6 +222,9 @@ class EngineRun:
             if not self._is_hung_up:
                 self.problem = str(error) if is_sentence else why
             return
+        finally:
+            if self._prepared is not None:
+                self._prepared.close()  # if it was not taken
         self._client = client
         if self._is_closed:
             client.close(patience_s=CANCEL_PATIENCE_S)
@@ -213,6 +248,7 @@ class EngineRun:
             *configs,
             program=self._program,
             wrapper=wrapper,
+            prepared=self._prepared,
             should_stop=lambda: self._is_hung_up,
         )
 

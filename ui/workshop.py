@@ -72,6 +72,14 @@ class Workshop(Protocol):
         made."""
         ...
 
+    def prepare(self) -> None:
+        """A run is being thought of: have ready what can be, unless one is going on."""
+        ...
+
+    def let_go(self) -> None:
+        """It will not come: end what was made ready."""
+        ...
+
     def open(self, path: Path) -> Started:
         """A stored session; quick, for its events are read by ``Session.advance``.
 

@@ -16,7 +16,8 @@ from engine.wire.commands import Command, Shutdown
 from engine.wire.config import RunConfig
 from engine.wire.doorway import Doorway
 from engine.wire.events import EndReason, Event, LogEmitted, SessionEnded
-from engine.wire.program import engine_command, engine_environment
+from engine.wire.prepared import PreparedEngine, open_engine
+from engine.wire.program import engine_command
 
 PATIENCE_S = 2.0
 """How long an engine may take to end when asked."""
@@ -76,6 +77,7 @@ class EngineClient:
         python: str = sys.executable,
         program: str = "engine.worker",
         wrapper: Sequence[str] = (),
+        prepared: PreparedEngine | None = None,
         timeout_s: float = 30.0,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> "EngineClient":
@@ -93,6 +95,7 @@ class EngineClient:
                 need not pass standard input on: what the engine needs to know then goes through a
                 file that only this user can read, and that the engine removes. It is waited for
                 when the engine has ended, since it may have a report to write.
+            prepared: a process to use, if it still is there and needs no ``wrapper``.
             should_stop: asked several times a second until the engine has connected.
 
         Raises:
@@ -106,17 +109,13 @@ class EngineClient:
             arguments = [str(doorway.leave(greeting))]
             timeout_s = max(timeout_s, WRAPPED_START_S)
         command = [*wrapper, *engine_command(program, *arguments, python=python)]
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL if wrapper else subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env=engine_environment(),
-            )
-        except OSError as error:
-            doorway.close()
-            raise EngineStartError(f"{command[0]} could not be started: {error}") from error
+        process = None if prepared is None or wrapper else prepared.take()
+        if process is None:
+            try:
+                process = open_engine(command, has_input=not wrapper)
+            except OSError as error:
+                doorway.close()
+                raise EngineStartError(f"{command[0]} could not be started: {error}") from error
         client = cls(process, doorway, n_sessions=1 + len(further))
         client.patience_s = WRAPPER_PATIENCE_S if wrapper else PATIENCE_S
         try:

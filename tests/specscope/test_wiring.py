@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engine.wire.client import EngineClient
@@ -310,3 +311,36 @@ def test_no_engine_is_started_on_a_model_that_cannot_be(
     assert (run.next_session(), run.process_id) == (None, None)
     assert list(tmp_path.iterdir()) == []
     run.close()
+
+
+def test_an_engine_is_prepared_once_and_taken_by_the_next_run(
+    workshop: LocalWorkshop, start: Callable[[RunOrder], EngineRun]
+) -> None:
+    workshop.prepare()
+    workshop.prepare()
+    (process,) = psutil.Process().children()
+    run = start(order_of("ngram", text="forever", is_recorded=False))
+    started = next_of(run)
+    assert run.process_id == process.pid
+    workshop.prepare()
+    assert len(psutil.Process().children()) == 1, "none beside a run: it would slow it"
+    run.close()
+    started.session.close()
+    workshop.prepare()
+    (process,) = psutil.Process().children()
+    workshop.let_go()
+    assert not process.is_running()
+
+
+def test_a_prepared_engine_goes_with_a_run_that_cannot_start(
+    workshop: LocalWorkshop,
+    start: Callable[[RunOrder], EngineRun],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wiring, "model_refusal", lambda name: f"There is no model {name}.")
+    workshop.prepare()
+    run = start(order_of("ngram"))
+    run._starter.join(PATIENCE_S)
+    assert run.problem == "There is no model fake."
+    assert run.is_over
+    assert not psutil.Process().children()

@@ -151,12 +151,19 @@ class ScriptedWorkshop:
         self.engines: list[ScriptedEngine] = []
         self.orders: list[RunOrder] = []
         self.refusal = ""  # of the next order
+        self.told: list[str] = []  # of runs that may come
 
     def start(self, order: RunOrder) -> ScriptedEngine:
         if self.refusal:
             raise SessionFileUnwritable(self.refusal)
         self.orders.append(order)
         return self.engines[len(self.orders) - 1]
+
+    def prepare(self) -> None:
+        self.told.append("prepare")
+
+    def let_go(self) -> None:
+        self.told.append("let go")
 
     def open(self, path: Path) -> Started:
         if path.stem not in self.scripts:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -64,6 +64,8 @@ class RunDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Run")
         self._is_wide: bool | None = None
+        self._workshop = workshop
+        self.rejected.connect(workshop.let_go)
         self.target = TargetBox(workshop.targets())
         self.drafts = DraftList(workshop.drafts, look)
         self.prompts = PromptBox(workshop.prompts())
@@ -180,6 +182,10 @@ class RunDialog(QDialog):
             button.setAutoDefault(False)
         self.run_button.setDefault(True)
         share_keys(self)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._workshop.prepare()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

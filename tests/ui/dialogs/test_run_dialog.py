@@ -217,3 +217,16 @@ def test_a_path_without_a_model_is_said(qtbot: QtBot) -> None:
     dialog.drafts.choose(["/nosuch/draft"])
     assert "no model at /nosuch/draft" in dialog.problem.text()
     assert not dialog.run_button.isEnabled()
+
+
+def test_an_engine_is_prepared_while_the_dialog_is_open_and_kept_for_its_order(
+    qtbot: QtBot,
+) -> None:
+    for end, told in ((QDialog.reject, ["prepare", "let go"]), (RunDialog.accept, ["prepare"])):
+        workshop = ScriptedWorkshop()
+        dialog = RunDialog(workshop, Look("dark"), {})
+        assert workshop.told == []
+        dialog.open()
+        assert workshop.told == ["prepare"]
+        end(dialog)
+        assert workshop.told == told
