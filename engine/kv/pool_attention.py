@@ -107,6 +107,13 @@ class PoolModes:
 GATHER_ONLY = PoolModes(False, False, "attention gathers the context")
 
 
+class _Kernels:
+    """Which kernels the operator runs is one choice for the whole process: an answer that rests on
+    it must not be undone by a later question."""
+
+    is_settled = False
+
+
 @lru_cache
 def find_modes(
     device: torch.device,
@@ -127,14 +134,16 @@ def find_modes(
         )  # fmt: skip
 
     paged = attempt(PAGED)
-    if paged and _activate_newer_kernels():
+    if paged and not _Kernels.is_settled and _activate_newer_kernels():
         paged = attempt(PAGED)
         if paged:
             _restore_kernels()
     if not paged:
+        _Kernels.is_settled = True
         return PoolModes(True, True, f"attention reads {what} by block tables")
     runs = attempt(RUNS)
     if not runs:
+        _Kernels.is_settled = True
         return PoolModes(
             False,
             True,
@@ -142,6 +151,12 @@ def find_modes(
             f"block tables here ({paged})",
         )
     return PoolModes(False, False, f"attention gathers the context: {runs}")
+
+
+def forget_modes() -> None:
+    """All answers, and that anything rests on them."""
+    find_modes.cache_clear()
+    _Kernels.is_settled = False
 
 
 def _problem(

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import engine.kv.pool_attention as pool_attention
-from engine.kv.pool_attention import GATHER, PAGED, RUNS, PoolModes, find_modes
+from engine.kv.pool_attention import GATHER, PAGED, RUNS, PoolModes, find_modes, forget_modes
 from tests.support.simulated_varlen import varlen
 
 CPU = torch.device("cpu")
@@ -38,7 +38,7 @@ def use(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def find() -> PoolModes:
-    find_modes.cache_clear()
+    forget_modes()
     return find_modes(CPU, torch.float32, **HEADS)
 
 
@@ -78,6 +78,34 @@ def test_newer_kernels_are_let_go_of_when_they_do_not_help(
     monkeypatch.setattr(pool_attention, "_restore_kernels", lambda: restored.append(True))
     find()
     assert restored == [True]
+
+
+@pytest.mark.parametrize("first", ["tables", "none"])
+def test_kernels_that_an_answer_rests_on_are_kept(
+    first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Newer ones read tables for heads of 8 and refuse heads of 4."""
+    kernels = ["older"]
+
+    def operator(query: torch.Tensor, *args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
+        if kernels[-1] == "older":
+            return without_tables(query, *args, **kwargs)
+        if query.shape[-1] == 4:
+            raise RuntimeError("no such heads")
+        return varlen(query, *args, **kwargs)
+
+    use(operator, monkeypatch)
+    monkeypatch.setattr(
+        pool_attention, "_activate_newer_kernels", lambda: bool(kernels.append("newer") or kernels)
+    )
+    monkeypatch.setattr(pool_attention, "_restore_kernels", lambda: kernels.append("older"))
+    small = {**HEADS, "head_dim": 4}
+    order = [HEADS, small] if first == "tables" else [small, HEADS]
+    forget_modes()
+    modes = [find_modes(CPU, torch.float32, **heads) for heads in order]
+    chosen = [each.choose(are_side_by_side=True) for each in modes]
+    assert chosen == ([PAGED, GATHER] if first == "tables" else [RUNS, RUNS])
+    assert kernels[-1] == ("newer" if first == "tables" else "older")
 
 
 def test_the_operator_takes_what_it_is_given() -> None:

@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from engine.kv import pool_attention
-from engine.kv.pool_attention import find_modes
+from engine.kv.pool_attention import forget_modes
 from tests.support.simulated_cuda.flash_attention import KERNELS, flash_attention
 from tests.support.simulated_cuda.graphs import Capture, SimulatedGraph
 from tests.support.simulated_cuda.rules import Rules
@@ -95,7 +95,7 @@ _REPLACED: dict[str, Any] = {
 @contextmanager
 def simulated_cuda() -> Iterator[Rules]:
     """Torch sees the device, in this thread. What was made on it is worth nothing afterwards."""
-    find_modes.cache_clear()
+    forget_modes()
     with pytest.MonkeyPatch.context() as patch:
         for name, replacement in _REPLACED.items():
             patch.setattr(torch.cuda, name, replacement)
@@ -104,6 +104,6 @@ def simulated_cuda() -> Iterator[Rules]:
         patch.setattr(torch.__future__, "_overwrite_module_params_on_conversion", True)
         with OnDevice():
             yield RULES
-    find_modes.cache_clear()
+    forget_modes()
     KERNELS.restore()
     RULES.forget()
