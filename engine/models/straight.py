@@ -14,7 +14,8 @@ from engine.models.linear import Linear, PlainLinear
 from engine.models.rotation import RotationTable, pair_order
 
 _STATIC_ROPE_TYPES = frozenset({"default", "linear", "llama3", "yarn"})
-_LAYER_PARTS = frozenset({"self_attn", "mlp", "input_layernorm", "post_attention_layernorm"})
+_LAYER_NORMS = frozenset({"input_layernorm", "post_attention_layernorm"})
+_LAYER_PARTS = frozenset({"self_attn", "mlp"}) | _LAYER_NORMS
 _ATTENTION_PARTS = frozenset({"q_proj", "k_proj", "v_proj", "o_proj"})
 _QK_NORMS = frozenset({"q_norm", "k_norm"})
 _SILU_NAMES = frozenset({"SiLU", "SiLUActivation"})  # torch's, and that of transformers 5
@@ -162,6 +163,8 @@ def is_straight(module: nn.Module) -> bool:
     rotary = getattr(base, "rotary_emb", None)
     if not isinstance(layers, nn.ModuleList) or type(head) is not nn.Linear or rotary is None:
         return False
+    if not _has_weight(getattr(base, "norm", None)):
+        return False
     if not isinstance(getattr(rotary, "rope_type", None), str):
         return False
     return rotary.rope_type in _STATIC_ROPE_TYPES and all(_is_straight(layer) for layer in layers)
@@ -179,7 +182,13 @@ def _is_straight(layer: nn.Module) -> bool:
         and attention_parts & _QK_NORMS in (frozenset(), _QK_NORMS)
         and {name for name, _ in mlp.named_children()} == _MLP_PARTS  # type: ignore[union-attr]
         and all(type(linear) is nn.Linear for linear in linears)
+        and all(_has_weight(getattr(layer, name)) for name in _LAYER_NORMS)
     )
+
+
+def _has_weight(norm: Any) -> bool:
+    """A norm without one, as OLMo's, is of another kind."""
+    return isinstance(getattr(norm, "weight", None), torch.Tensor)
 
 
 def _straight_layer(layer: Any, window: int | None, scaling: float) -> StraightLayer:

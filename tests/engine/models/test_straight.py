@@ -1,7 +1,7 @@
 """The straight-line forward is taken only where the model is shaped for it and gives its logits."""
 
 import torch
-from transformers import Gemma2Config, GraniteConfig, LlamaConfig
+from transformers import Gemma2Config, GraniteConfig, LlamaConfig, OlmoConfig
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
 from engine.models.probe import ProbeStore, probe_batch
@@ -31,6 +31,7 @@ def test_shapes_that_qualify():
     assert is_straight(build(LlamaConfig(**SMALL)))
     assert is_straight(build(GraniteConfig(**SMALL)))  # its numbers differ, its parts do not
     assert not is_straight(build(Gemma2Config(**SMALL, head_dim=8)))
+    assert not is_straight(build(OlmoConfig(**SMALL))), "its norms have no weights"
 
 
 def test_rotations_that_depend_on_the_length_do_not_qualify():
