@@ -6,7 +6,7 @@ returns stays where it is as well and holds new numbers after every replay.
 
 import gc
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import torch
@@ -75,6 +75,11 @@ class CudaGraphs:
                 # Entered here as well: a capture that fails does not leave torch's own context.
                 with cuda.stream(self._stream):
                     graph, outputs = self._record(function)
+            except BaseException:
+                # What the function reads was sent just before: nobody may write it anew until then.
+                with suppress(Exception):
+                    self._stream.synchronize()
+                raise
             finally:
                 current.wait_stream(self._stream)
         self._graphs.append(graph)

@@ -5,10 +5,15 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
+from engine.device import timing
+from engine.device.graphs import CudaGraphs
 from engine.kv import pool_attention
 from engine.kv.pool_attention import PAGED
 from engine.models.loading import load_pair
@@ -59,3 +64,21 @@ def test_block_tables_where_newer_kernels_are_installed(monkeypatch: pytest.Monk
             said_by[graphs] = texts(said)
     assert said_by[True] == said_by[False]
     assert sorted(map(len, said_by[True].values())) == [12, 12, 12]
+
+
+def test_a_capture_that_fails_leaves_its_inputs_free_to_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Calibration comes next and fills the same ones, with nothing waited for in between."""
+
+    def fail(graphs: CudaGraphs, function: Callable[[], Any]) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(CudaGraphs, "_record", fail)
+    monkeypatch.setattr(timing.StepTimer.calibrate, "__kwdefaults__", {"budget_ns": 1})
+    with simulated_cuda():
+        pair = load_pair(settings(draft="none"), progress=lambda detail: None)
+        engine, said = make_engine(pair, draft="none", calibrate=True, max_new_tokens=3)
+        submit(engine, PROMPTS[:1])
+        run(engine)
+    assert [len(output) for output in texts(said).values()] == [3]
