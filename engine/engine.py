@@ -1,6 +1,6 @@
 """The engine as its worker drives it: prompts in, steps, settings that change while it runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import torch
 
@@ -49,7 +49,7 @@ class Engine:
         self._can_draft = draft_model is not None or config.draft == "ngram"
         self._n_submitted = 0
         self._captured_for: object = None  # draft length and sampling of the graphs at hand
-        self._captured: set[tuple[int, int]] = set()  # their contexts: from the narrowest to ...
+        self._captured: set[Hashable] = set()  # their contexts
         self._rules = StopRules(
             eos_ids=frozenset() if config.ignore_eos else tokenizer.eos_ids,
             stop_strings=config.stop_strings,
@@ -182,16 +182,16 @@ class Engine:
             return
         fewest = min(len(sequence.token_ids) for sequence in sequences)
         most = max(sequence.n_prompt + sequence.max_new_tokens for sequence in sequences)
-        narrow, wide = device_step.contexts(fewest, most)
+        contexts = device_step.contexts(positions=(fewest, most))
         wanted = (self._loop.gamma.limit, self._loop.sampling)
         if wanted != self._captured_for:
             self._captured_for = wanted
             self._captured.clear()
-        if any(first <= narrow and wide <= last for first, last in self._captured):
+        if contexts <= self._captured:
             return
         n_before, started_ns = device_step.shelf.n_captured, self._now_ns()
         device_step.prepare(*wanted, positions=(fewest, most))
-        self._captured.add((narrow, wide))
+        self._captured |= contexts
         if n_captured := device_step.shelf.n_captured - n_before:
             seconds = (self._now_ns() - started_ns) / 1e9
             message = f"{n_captured} CUDA graphs captured in {seconds:.1f} s"

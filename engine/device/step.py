@@ -1,6 +1,6 @@
 """A step that stays on the device: draft, verify and judge are queued, then read at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
 
@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from engine.calibration import Calibration
-from engine.device.addresses import context_room
 from engine.device.draft_loop import FIRST_WIDTH, DraftLoop, DraftResults, DraftTask
 from engine.device.graphs import GraphShelf
 from engine.device.timing import StepTimer
@@ -178,15 +177,9 @@ class DeviceStep:
         loops = () if self._drafting is None else (self._drafting.loop,)
         return tuple(part.cache.address for part in (self.verification, *loops))
 
-    def contexts(self, fewest: int, most: int) -> tuple[int, int]:
-        """The narrowest and the widest context that is captured for so many positions."""
-        part = self.verification
-        length, size = part.model.context_length, part.cache.block_size
-        narrow, wide = (
-            context_room(min(n, length), context_length=length, block_size=size)
-            for n in (fewest, most)
-        )
-        return narrow, wide
+    def contexts(self, *, positions: tuple[int, int]) -> frozenset[Hashable]:
+        """The contexts that are captured for so many positions, see ``prepare``."""
+        return self._warm_up.contexts(positions)
 
     def prepare(self, gamma: int, params: SamplingParams, *, positions: tuple[int, int]) -> None:
         """Capture what steps with drafts of up to ``gamma`` tokens will need, for contexts that

@@ -1,6 +1,6 @@
 """Captures before the first step what the steps will need, on rows that are all padding."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 from engine.device.addresses import ContextShape, context_room
 from engine.device.draft_loop import DraftLoop, DraftResults, LoopShape
@@ -84,6 +84,16 @@ class GraphWarmUp:
         )
         gathered = 2 * 2 * n_rows * room * n_kv_heads * head_dim * model.dtype.itemsize
         return int(logits + gathered)
+
+    def contexts(self, positions: tuple[int, int]) -> frozenset[Hashable]:
+        """Of both parts, as ``capture`` takes them."""
+        parts = (self._verification, self._loop)
+        return frozenset(
+            (part, context)
+            for part in parts
+            if part is not None
+            for context in self._contexts(part, positions)
+        )
 
     def _contexts(
         self, part: DraftLoop | Verification, positions: tuple[int, int]

@@ -58,6 +58,9 @@ def test_a_draft_without_room_for_the_sequences_is_not_captured() -> None:
     for length in (100, 130, 160):
         running.run([3] * length, check=False)
     assert graphs.n_captures == 3, "verifications of three widths"
+    running.run([3] * 10)
+    assert graphs.n_captures == 3 + 2
+    assert not any(step.is_profiled for step in running.all(StepCommitted))
 
 
 def test_padding_touches_no_slot_of_a_sequence() -> None:
