@@ -1,10 +1,12 @@
-"""EndLabels: names beside the ends of lines, moved apart where they would lie on each other."""
+"""EndLabels: names beside the ends of lines, moved apart where they would lie on each other, and
+shortened in the middle where the plot ends before they do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFontMetricsF
 
 from ui.plots.home_plot import HomePlot
@@ -55,7 +57,6 @@ class EndLabels:
         for place, item in enumerate(self._items):
             item.setVisible(place < len(self._labels))
         for label, item in zip(self._labels, self._items, strict=False):
-            item.setText(label.text)
             item.setColor(QColor(label.colour))
         self._place()
 
@@ -67,10 +68,13 @@ class EndLabels:
         if view.height() < 1 or view.width() < 1:
             return
         y_of_px, x_of_px = (y1 - y0) / view.height(), (x1 - x0) / view.width()
-        line_px = QFontMetricsF(interface_font(CAPTION)).height() * 0.95
+        metrics = QFontMetricsF(interface_font(CAPTION))
+        line_px = metrics.height() * 0.95
         wanted = np.array([(y1 - label.y) / y_of_px for label in self._labels])
         lines = spread(wanted, line_px, low=line_px / 2, high=view.height() - line_px / 2)
         for label, item, line in zip(self._labels, self._items, lines.tolist(), strict=False):
+            room_px = (x1 - label.x) / x_of_px - 2 * GAP_PX
+            item.setText(metrics.elidedText(label.text, Qt.TextElideMode.ElideMiddle, room_px))
             item.setPos(label.x + GAP_PX * x_of_px / 2, y1 - line * y_of_px)
             item.setVisible(x0 <= label.x <= x1)
 

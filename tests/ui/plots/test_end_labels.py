@@ -36,3 +36,22 @@ def test_a_label_outside_is_hidden(qtbot: object) -> None:
     assert [item.isVisible() for item in labels._items] == [True, False]
     labels.show([])
     assert [item.isVisible() for item in labels._items] == [False, False]
+
+
+def test_a_label_that_would_be_cut_is_shortened_in_the_middle(qtbot: object) -> None:
+    plot = HomePlot(DARK)
+    qtbot.addWidget(plot)  # type: ignore[attr-defined]
+    plot.resize(300, 200)
+    plot.show()
+    labels = EndLabels(plot)
+    labels.show([EndLabel("a draft of a long name", 9.0, 0.5, DARK.text)])
+    plot.set_home((0.0, 10.0), (0.0, 1.0), right_px=labels.room_px)
+    text = labels._items[0].textItem.toPlainText()
+    assert text.startswith("a d")
+    assert text.endswith("me")
+    assert "…" in text
+    assert labels.texts == ["a draft of a long name"]
+    plot.resize(700, 200)
+    qtbot.wait(20)  # type: ignore[attr-defined]
+    plot.set_home((0.0, 10.0), (0.0, 1.1), right_px=labels.room_px)
+    assert labels._items[0].textItem.toPlainText() == "a draft of a long name"
