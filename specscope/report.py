@@ -236,15 +236,15 @@ def figures_table(snapshot: Snapshot) -> Table:
 
 
 def what_if_table(what_if: GammaWhatIf, *, is_doubtful: bool = False) -> Group:
-    """Every gamma up to a little past the recorded and the best one, and what its speeds count;
+    """Every gamma up to a little past the recorded and the best seen, and what its speeds count;
     said to be in doubt where the session's timing contradicts itself."""
     doubt = " (in doubt: the timing was disturbed)" if is_doubtful else ""
     table = Table(title=f"What another gamma would have done{doubt}", title_justify="left")
     for heading in ("gamma", "tokens/step", "tokens/s", "speed-up", ""):
         table.add_column(heading, justify="right")
-    last = max(what_if.recorded_gamma, what_if.best.gamma) + 2
+    last = max(what_if.recorded_gamma, what_if.best_seen.gamma) + 2
     for option in what_if.options[: last + 1]:
-        marks = ["best"] if option is what_if.best else []
+        marks = ["best"] if option is what_if.best_seen else []
         marks += ["extrapolated"] if option.is_extrapolated else []
         table.add_row(
             str(option.gamma),

@@ -48,7 +48,7 @@ def session_figures(snapshot: Snapshot, selection: Selection) -> SessionFigures:
         reason,
         session_memory(snapshot),
         loaded_models(snapshot),
-        None if what_if is None else what_if.best.gamma,
+        None if what_if is None else what_if.best_seen.gamma,
         is_doubtful=calibration_doubt(snapshot, selection) is not None,
     )
 

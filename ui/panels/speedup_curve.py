@@ -33,8 +33,8 @@ class SpeedupCurve:
     per_second: np.ndarray
     formula: np.ndarray
     is_guessed: np.ndarray
-    best: int
-    is_best_guessed: bool
+    best: int  # of those that nothing is extrapolated for
+    may_longer_pay: bool
     recorded: float
     measured_speedup: float | None
     measured_per_second: float | None
@@ -57,7 +57,7 @@ class CurvePanel(Panel):
         "place i. Dashed: acceptance or the cost of that width is extrapolated.\n"
         "Dotted: the formula alone, E[N] / (gamma c + v), E[N] = (1 - alpha^(gamma+1)) / "
         "(1 - alpha): no sampling, no bookkeeping.\n"
-        "Star: the best gamma, of the most tokens per second.\n"
+        "Star: the best gamma seen, of the most tokens per second.\n"
         "Diamond: measured - speed-up only against a baseline session.\n" + THE_OTHERS
     )
     frames_per_draw = 15
@@ -110,8 +110,8 @@ class CurvePanel(Panel):
             per_second=np.array([option.tokens_per_second for option in options]),
             formula=np.array(by_formula(what_if)),
             is_guessed=np.array([option.is_extrapolated for option in options]),
-            best=what_if.best.gamma,
-            is_best_guessed=what_if.best.is_extrapolated,
+            best=what_if.best_seen.gamma,
+            may_longer_pay=what_if.best.is_extrapolated,
             recorded=counts.mean_draft_length or 0.0,
             measured_speedup=measured.value if measured else None,
             measured_per_second=tokens_per_second(snapshot, selection),
@@ -172,9 +172,9 @@ class CurvePanel(Panel):
 def note(digest: SpeedupCurve) -> str:
     """What is shown, the best by it, and where the run was."""
     recorded = f"{digest.recorded:.1f}".removesuffix(".0")
-    guess = ", extrapolated" if digest.is_best_guessed else ""
+    among = "of those seen, longer may pay" if digest.may_longer_pay else "by these drafts"
     doubt = "in doubt · " if digest.is_doubtful else ""
-    return f"{doubt}what if · best γ {digest.best} by these drafts{guess} · run at γ {recorded}"
+    return f"{doubt}what if · best γ {digest.best} {among} · run at γ {recorded}"
 
 
 def _why_not(moment: Moment, selection: Selection, counts: Counts) -> str:

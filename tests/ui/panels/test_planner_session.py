@@ -70,7 +70,7 @@ def test_the_best_gamma_of_the_run_is_the_curves() -> None:
     events = drafted([2, 4, 0, 3], 4, draft_ns=10, target_ns=(100, 101, 102, 103, 104))
     what_if = gamma_what_if(snapshot_of(events))
     assert what_if is not None
-    assert session_figures(snapshot_of(events), EVERYTHING).run_best == what_if.best.gamma
+    assert session_figures(snapshot_of(events), EVERYTHING).run_best == what_if.best_seen.gamma
     assert session_figures(snapshot_of([]), EVERYTHING).run_best is None
 
 

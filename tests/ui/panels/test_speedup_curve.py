@@ -1,5 +1,7 @@
 """The curve over gamma: the what-if's numbers, the two y axes, the marks."""
 
+from dataclasses import replace
+
 import pytest
 
 from sessions.metrics.over_time import tokens_per_second
@@ -29,7 +31,7 @@ def test_it_is_the_what_if_of_the_session() -> None:
     assert digest.speedup.tolist() == [option.speedup for option in what_if.options]
     assert digest.formula.tolist() == list(by_formula(what_if))
     assert digest.is_guessed.tolist() == [gamma > 2 for gamma in range(17)]
-    assert (digest.best, digest.recorded) == (what_if.best.gamma, 2.0)
+    assert (digest.best, digest.recorded) == (what_if.best_seen.gamma, 2.0)
     assert digest.measured_per_second == tokens_per_second(moment.snapshot)
     assert digest.measured_speedup is None
 
@@ -53,6 +55,14 @@ def test_what_is_on_the_screen(qtbot: object, look: Look, state: ViewState) -> N
     assert panel.plot.marks.data["symbol"].tolist() == ["star"]
     assert "speed-up" in panel._read(2.1, 0.0)
     assert panel._read(40.0, 0.0) == ""
+
+
+def test_no_gamma_is_called_best_by_what_nobody_saw() -> None:
+    digest = CurvePanel.digest(calibrated(), EVERYTHING)
+    assert isinstance(digest, SpeedupCurve)
+    assert not digest.is_guessed[digest.best]
+    longer = replace(digest, may_longer_pay=True)
+    assert f"best γ {digest.best} of those seen, longer may pay" in note(longer)  # noqa: RUF001
 
 
 def test_the_other_axis_shows_the_measured_speed(
