@@ -48,6 +48,10 @@ class ShutdownRequested(BaseException):
     """
 
 
+class DeviceFull(RuntimeError):
+    """The device has no memory left for a step. The message is a sentence: what to change."""
+
+
 class Control:
     """What the engine has been told, and whether it may go on.
 
@@ -113,12 +117,16 @@ class Control:
         return EndReason.STOPPED
 
     def rest(self, point: str) -> None:
-        """The loop's resting point, "draft" or "commit": obey, and block here while paused.
+        """The loop's resting point, "draft" or "commit": obey, and block here while paused; or
+        "capture", between two captures, where the engine can stop and nothing else.
 
         Raises:
-            ShutdownRequested: at "draft" when the engine is to stop; at "commit" ``run`` sees to
-            it.
+            ShutdownRequested: when the engine is to stop; at "commit" ``run`` sees to it.
         """
+        if point == "capture":
+            if self.shutdown_detail is not None:
+                raise ShutdownRequested
+            return
         is_commit = point == "commit"
         if is_commit:
             self._at_commit()

@@ -24,7 +24,8 @@ from engine.telemetry.spans import COMMIT, DRAFT, SAMPLE, STEP, VERIFY, SpanReco
 from engine.wire.events import Origin, Role
 
 Rest = Callable[[str], None]
-"""Called at the two resting points, "draft" and "commit"; may block, may raise to end the run."""
+"""Called at the resting points, "draft" and "commit", and between captures with "capture"; may
+block, may raise to end the run."""
 
 
 class NonFiniteTarget(RuntimeError):
@@ -56,7 +57,7 @@ class DecodeLoop:
         self._drafter = drafter
         self._speaker = speaker
         self._spans = spans
-        self._rest = rest
+        self.rest = rest
         self._step = 0
         scheduler.on_finished = lambda sequence_id: self.gamma.forget(sequence_id)
 
@@ -88,13 +89,13 @@ class DecodeLoop:
                     self._commit(plans, drafts, verdicts, readings, step=step, start_ns=start_ns)
         finally:
             self._spans.flush(step)
-        self._rest("commit")
+        self.rest("commit")
 
     def _say_draft(self, step: int, plans: list[Plan], drafts: list[Draft]) -> int:
         """Say what is proposed, and rest there; returns how long, in ns: a pause is no work."""
         self._speaker.proposed(step, plans, drafts)
         drafted_ns = self._spans.now_ns()
-        self._rest("draft")
+        self.rest("draft")
         return self._spans.now_ns() - drafted_ns
 
     def _plan(self) -> list[Plan]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable
 import torch
 
 from engine.calibration import Calibration, calibrate
+from engine.control import DeviceFull
 from engine.decode_loop import DecodeLoop
 from engine.forward import RoleRunner
 from engine.gamma import make_gamma
@@ -17,6 +18,9 @@ from engine.telemetry.nvml_device import cuda_uuid
 from engine.wire.commands import SubmitPrompt
 from engine.wire.config import ConfigError, RunConfig, check_gamma, check_sampling
 from engine.wire.events import Event, FinishReason, LogEmitted, SettingsChanged
+
+CAPTURES_TOLD_NS = 1_000_000_000
+"""How often a long capture says how far it is."""
 
 
 class Engine:
@@ -103,12 +107,20 @@ class Engine:
 
     def step(self) -> None:
         """One engine step; calibrates before the first, and again when the context has grown
-        much."""
-        with torch.inference_mode():
-            self._capture_when_due()
-            if self.config.calibrate:
-                self._calibrate_when_due()
-            self._loop.step()
+        much. Raises DeviceFull."""
+        try:
+            with torch.inference_mode():
+                self._capture_when_due()
+                if self.config.calibrate:
+                    self._calibrate_when_due()
+                self._loop.step()
+        except torch.OutOfMemoryError as error:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise DeviceFull(
+                f"The memory of {self.target.model.device} is used up ({reason}): give shorter "
+                "prompts, a smaller batch, fewer KV blocks (--n-blocks), a smaller gamma or a "
+                "narrower dtype."
+            ) from error
 
     def set_gamma(self, gamma: int | str) -> None:
         """From the next step on.
@@ -189,10 +201,20 @@ class Engine:
             self._captured.clear()
         if contexts <= self._captured:
             return
-        n_before, started_ns = device_step.shelf.n_captured, self._now_ns()
-        device_step.prepare(*wanted, positions=(fewest, most))
+        shelf, started_ns = device_step.shelf, self._now_ns()
+        n_before, told_ns = shelf.n_captured, started_ns
+
+        def rest() -> None:
+            nonlocal told_ns
+            self._loop.rest("capture")
+            if self._now_ns() - told_ns > CAPTURES_TOLD_NS:
+                told_ns = self._now_ns()
+                n_yet = shelf.n_captured - n_before
+                self._say(LogEmitted(level="info", message=f"{n_yet} CUDA graphs captured so far"))
+
+        device_step.prepare(*wanted, positions=(fewest, most), rest=rest)
         self._captured |= contexts
-        if n_captured := device_step.shelf.n_captured - n_before:
+        if n_captured := shelf.n_captured - n_before:
             seconds = (self._now_ns() - started_ns) / 1e9
             message = f"{n_captured} CUDA graphs captured in {seconds:.1f} s"
             self._say(LogEmitted(level="info", message=message))

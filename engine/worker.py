@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from engine.control import Control, Decoding, Inbox, ShutdownRequested
+from engine.control import Control, Decoding, DeviceFull, Inbox, ShutdownRequested
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.queue_sink import QueueSink
 from engine.wire.codec import MAX_LINE_BYTES, CodecError, decode_command
@@ -228,6 +228,8 @@ class _Session:
             detail = control.shutdown_detail or ""
             control.say_state(EngineState.STOPPING, detail)
             return SessionEnded(reason=EndReason.STOPPED, detail=detail), 0
+        except DeviceFull as error:
+            return SessionEnded(reason=EndReason.FAILED, detail=str(error)), EXIT_CONFIG
         except Exception as error:
             if isinstance(error, ConfigError) and self.is_loading:
                 return SessionEnded(reason=EndReason.FAILED, detail=str(error)), EXIT_CONFIG

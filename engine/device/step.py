@@ -181,12 +181,22 @@ class DeviceStep:
         """The contexts that are captured for so many positions, see ``prepare``."""
         return self._warm_up.contexts(positions)
 
-    def prepare(self, gamma: int, params: SamplingParams, *, positions: tuple[int, int]) -> None:
+    def prepare(
+        self,
+        gamma: int,
+        params: SamplingParams,
+        *,
+        positions: tuple[int, int],
+        rest: Callable[[], None] = lambda: None,
+    ) -> None:
         """Capture what steps with drafts of up to ``gamma`` tokens will need, for contexts that
-        reach between ``positions`` at the least and at the most."""
+        reach between ``positions`` at the least and at the most; ``rest`` is called before each
+        capture, and may raise."""
         results = self.results_for(gamma, params)
         counts = {row_count(n, self.batch) for n in range(1, self.batch + 1)}
-        self._warm_up.capture(results, params, gamma=gamma, row_counts=counts, positions=positions)
+        self._warm_up.capture(
+            results, params, gamma=gamma, row_counts=counts, positions=positions, rest=rest
+        )
 
     def calibrate(
         self,
@@ -208,7 +218,7 @@ class DeviceStep:
             params,
             context_length=context_length,
             gamma=gamma,
-            is_captured=self.shelf.is_capturing,
+            is_captured=lambda: self.shelf.is_capturing,
         )
 
     def forget(self) -> None:

@@ -47,11 +47,12 @@ class StepTimer:
         *,
         context_length: int,
         gamma: int,
-        is_captured: bool,
+        is_captured: Callable[[], bool],
         budget_ns: int = BUDGET_NS,
     ) -> Calibration:
         """A draft of ``gamma`` tokens and verifications of 1 .. ``gamma`` + 1 at
-        ``context_length`` cached tokens, one sequence, in turn."""
+        ``context_length`` cached tokens, one sequence, in turn. ``is_captured`` is asked at the
+        end: the first round may show that nothing can be."""
         started_ns = self._now_ns()
         model = self._verification.model
         n_held = max(0, min(context_length, model.context_length - gamma - 1))
@@ -69,7 +70,7 @@ class StepTimer:
                 break
         draft_ns = median_ns(draft_times) if draft_times else 0
         captured = uncaptured = None
-        if draft_times and is_captured and self._timer is not None:
+        if draft_times and is_captured() and self._timer is not None:
             draft = partial(self._draft_ns, results, params, n_held, gamma)
             busy_ns = median_ns([draft(is_held=True) for _ in range(N_COMPARED)])
             captured = _share(busy_ns, draft_ns)

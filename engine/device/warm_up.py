@@ -43,11 +43,13 @@ class GraphWarmUp:
         gamma: int,
         row_counts: Iterable[int],
         positions: tuple[int, int],
+        rest: Callable[[], None],
     ) -> None:
         """Everything for drafts of up to ``gamma`` tokens in batches of ``row_counts``.
 
         Args:
             positions: the fewest and the most that the sequences' contexts will reach.
+            rest: called before each; may raise.
         """
         counts = sorted(set(row_counts), reverse=True)
         if not self._shelf.is_capturing or not counts:
@@ -65,10 +67,12 @@ class GraphWarmUp:
             if self._loop is not None:
                 for each in reversed(gammas):
                     for context in self._contexts(self._loop, positions):
+                        rest()
                         self._loop.warm_up(LoopShape(n_rows, each, context, params), results)
             for each in [*reversed(gammas), 0]:
                 for context in self._contexts(self._verification, positions):
                     for has_host, has_device in self._origins(each, n_rows):
+                        rest()
                         shape = VerifyShape(n_rows, each + 1, context, params, has_host, has_device)
                         self._verification.warm_up(shape, results)
 

@@ -298,3 +298,14 @@ def test_loading_may_be_said_in_many_words() -> None:
     tape.control.say_state(S.READY)
     tape.control.say_state(S.READY)
     assert tape.states == ["loading one", "loading two", "ready"]
+
+
+def test_between_captures_the_engine_stops_and_does_nothing_else() -> None:
+    tape = Tape()
+    for command in (Pause(), StepOnce(), SetGamma(gamma=3)):
+        tape.control.tell(command)
+    tape.control.rest("capture")
+    assert (tape.said, tape.done) == ([], [])
+    tape.control.request_shutdown("enough")
+    with pytest.raises(ShutdownRequested):
+        tape.control.rest("capture")

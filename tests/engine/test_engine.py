@@ -4,7 +4,9 @@ import contextlib
 import random
 
 import pytest
+import torch
 
+from engine.control import DeviceFull
 from engine.wire.config import ConfigError
 from engine.wire.events import (
     CalibrationMeasured,
@@ -15,7 +17,7 @@ from engine.wire.events import (
     SettingsChanged,
     StepCommitted,
 )
-from tests.support.running_engine import RunningEngine, greedy
+from tests.support.running_engine import Patched, RunningEngine, greedy
 from tests.support.toy_model import ToyModel, ToyTokenizer
 
 TARGET = ToyModel(24, seed=1, context_length=64)
@@ -244,3 +246,15 @@ def test_calibrates_again_when_the_context_has_grown_much() -> None:
     lengths = [event.context_length for event in running.all(CalibrationMeasured)]
     assert lengths == [3, 300]
     assert all(event.draft_forward_ns is None for event in running.all(CalibrationMeasured))
+
+
+def test_memory_that_is_used_up_is_a_sentence_about_what_to_change() -> None:
+    def fill_up(logits: object, batch: object, n_forward: int) -> object:
+        if n_forward == 2:
+            raise torch.OutOfMemoryError("CUDA is full. Tried 2 GiB.\nSee more.")
+        return logits
+
+    running = RunningEngine(Patched(TARGET, fill_up), gamma=0, max_new_tokens=4)
+    running.submit(PROMPT)
+    with pytest.raises(DeviceFull, match=r"of cpu is used up \(CUDA is .* 2 GiB\): give"):
+        running.step()

@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from engine.control import DeviceFull
 from engine.telemetry.emitter import Emitter
 from engine.telemetry.spans import COMMIT, DRAFT, STEP, VERIFY, SpanRecorder
 from engine.wire.commands import SubmitPrompt
@@ -34,7 +35,8 @@ class FakeEngine:
     """Runs one sequence at a time; every step drafts "ab", accepts "a" and adds "!".
 
     A prompt ``"steps 3"`` lasts three steps and ``"forever"`` until it is stopped; ``"raise"``
-    raises in its first step, and ``"hang"`` never comes back from it.
+    raises in its first step, ``"full"`` finds no memory there, and ``"hang"`` never comes back from
+    it.
     """
 
     def __init__(
@@ -87,6 +89,8 @@ class FakeEngine:
             self._start(self._waiting.popleft())
         if self._text == "raise":
             raise RuntimeError("the fake engine was told to raise")
+        if self._text == "full":
+            raise DeviceFull("The memory is used up: give less.")
         if self._text == "hang":
             threading.Event().wait()
         step = self._n_steps

@@ -62,7 +62,7 @@ def test_costs_are_those_of_the_functions_that_run(is_captured: bool) -> None:
     params = SamplingParams()
     measured = timer.calibrate(
         step.results_for(3, params), params,
-        context_length=100, gamma=3, is_captured=is_captured, budget_ns=10**6,
+        context_length=100, gamma=3, is_captured=lambda: is_captured, budget_ns=10**6,
     )  # fmt: skip
     assert measured.context_length == 100
     assert measured.target_forward_ns == (1060,) * 4  # a step waits for its launches as well

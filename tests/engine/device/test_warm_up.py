@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from engine import engine
 from engine.sampling import SamplingParams
 from engine.wire.events import LogEmitted, StepCommitted
 from tests.support.device_engine import DeviceEngine, FakeGraphs
@@ -101,3 +102,32 @@ def test_bytes_are_those_of_logits_and_of_one_layers_context() -> None:
     assert running.device_step._warm_up.n_bytes(2, 4, 300) == (
         2 * 5 * 24 * (4 + 4 * 6) + 2 * 2 * 2 * 512 * 2 * 8 * 4
     )
+
+
+def test_the_engine_can_stop_between_two_captures() -> None:
+    graphs = FakeGraphs()
+
+    class Stopped(Exception):
+        pass
+
+    def rest(point: str) -> None:
+        if point == "capture" and graphs.n_captures == 2:
+            raise Stopped
+
+    running = DeviceEngine(TARGET, DRAFT, graphs=graphs, gamma=4, rest=rest)
+    running.submit([3, 1, 4])
+    with pytest.raises(Stopped):
+        running.step()
+    assert graphs.n_captures == 2
+    assert not running.all(StepCommitted)
+
+
+def test_a_long_capture_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "CAPTURES_TOLD_NS", -1)
+    running = DeviceEngine(TARGET, DRAFT, graphs=FakeGraphs(), gamma=2)
+    running.run([3, 1, 4])
+    said = [
+        event.message for event in running.all(LogEmitted) if "graphs captured" in event.message
+    ]
+    assert said[:5] == [f"{n} CUDA graphs captured so far" for n in range(5)]
+    assert said[5].startswith("5 CUDA graphs captured in ")

@@ -294,6 +294,15 @@ def test_a_failure_while_decoding_is_told_with_its_traceback(
     check_stream(engine.events)
 
 
+def test_a_device_without_memory_left_is_told_in_a_sentence(start: Callable[..., Listener]) -> None:
+    engine = start()
+    engine.client.send(SubmitPrompt(text="full"))
+    ended = engine.to_the_end()
+    assert (ended.reason, ended.detail) == (EndReason.FAILED, "The memory is used up: give less.")
+    check_stream(engine.events)
+    assert psutil.Process(engine.client.process_id).wait(PATIENCE_S) == 2
+
+
 @pytest.mark.parametrize("text", ["forever", "hang"])
 def test_an_engine_whose_caller_has_gone_stops_itself(
     start: Callable[..., Listener], text: str
