@@ -1,13 +1,15 @@
 """Fields for numbers, alike everywhere: no arrows, the text as far from the border as in others.
 
-A number that is too large can be typed and is said to be: swallowing its last digit would leave
-another number. Whoever reads the value of a field asks for its ``problem`` before.
+A number that is too large or too small can be typed and is said to be: swallowing its last digit,
+or putting back the one before, would leave another number. Whoever reads the value of a field asks
+for its ``problem`` before. Numbers are written as everywhere in the program, whatever the desktop's
+language: with a point.
 """
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtGui import QValidator, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox
 
 _INSET_PX = 6
@@ -22,21 +24,22 @@ class WholeField(QSpinBox):
     def __init__(self, low: int, high: int, word: str = "") -> None:
         super().__init__()
         self._low, self._high, self._word = low, high, word
-        self.setRange(low, min(10 * high + 9, _LARGEST))
+        self.setRange(low if word else min(low, 0), min(10 * high + 9, _LARGEST))
         self.setSpecialValueText(word)
 
     @property
     def problem(self) -> str:
         """Why its number cannot be taken, in a sentence; "" when it can."""
-        if self.value() <= self._high:
+        if self._low <= self.value() <= self._high:
             return ""
         least = self._low + 1 if self._word else self._low
         other = f", or {self._word}" if self._word else ""
-        return f"{self.value():,} is too large: {least:,} to {self._high:,}{other}."
+        wrong = "too large" if self.value() > self._high else "too small"
+        return f"{self.value():,} is {wrong}: {least:,} to {self._high:,}{other}."
 
     def setValue(self, value: int) -> None:
         """The nearest that can be taken."""
-        super().setValue(min(value, self._high))
+        super().setValue(max(self._low, min(value, self._high)))
 
     def stepBy(self, steps: int) -> None:
         self.setValue(self.value() + steps)
@@ -51,24 +54,31 @@ class DecimalField(QDoubleSpinBox):
     def __init__(self, low: float, high: float, places: int) -> None:
         self._low, self._high, self._places = low, high, places
         super().__init__()
+        self.setLocale(QLocale.c())
         self.setDecimals(_PLACES)
-        self.setRange(low, 10 * high + 9)
+        self.setRange(min(low, 0.0), 10 * high + 9)
 
     @property
     def problem(self) -> str:
         """Why its number cannot be taken, in a sentence; "" when it can."""
-        if self.value() <= self._high:
+        if self._low <= self.value() <= self._high:
             return ""
-        return f"{self.value():g} is too large: {self._low:g} to {self._high:g}."
+        wrong = "too large" if self.value() > self._high else "too small"
+        typed = f"{self.value():.{_PLACES}f}".rstrip("0").rstrip(".")
+        return f"{typed} is {wrong}: {self._low:g} to {self._high:g}."
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        """A comma is a point: of another one Qt would swallow either."""
+        return super().validate(text.replace(",", "."), position)
 
     def textFromValue(self, value: float) -> str:
         text = super().textFromValue(value)
         most = len(text) - _PLACES + self._places
-        return text[:most] + text[most:].rstrip(self.locale().zeroDigit())
+        return text[:most] + text[most:].rstrip("0")
 
     def setValue(self, value: float) -> None:
         """The nearest that can be taken."""
-        super().setValue(min(value, self._high))
+        super().setValue(max(self._low, min(value, self._high)))
 
     def stepBy(self, steps: int) -> None:
         self.setValue(self.value() + steps * self.singleStep())

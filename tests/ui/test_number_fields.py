@@ -1,6 +1,7 @@
 """Fields for numbers."""
 
 import pytest
+from PySide6.QtCore import QLocale
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -72,21 +73,52 @@ def test_a_whole_number_that_is_too_large_is_kept_and_said(qtbot: QtBot) -> None
     assert plain.value() == 32
 
 
-def test_of_a_decimal_number_no_digit_is_swallowed(qtbot: QtBot) -> None:
+@pytest.mark.parametrize("language", ["C", "de_DE", "fr_FR"])
+def test_of_a_decimal_number_no_digit_is_swallowed(qtbot: QtBot, language: str) -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale(language))
     share = decimal_field(0.01, 1.0, 0.9, step=0.05)
+    QLocale.setDefault(before)
     qtbot.addWidget(share)
     assert share.text() == "0.90"
-    for typed, value, text in (("0.955", 0.955, "0.955"), ("1.5", 1.5, "1.50"), ("1", 1.0, "1.00")):
+    for typed, value, text in (
+        ("0.955", 0.955, "0.955"), ("0,955", 0.955, "0.955"), ("1.5", 1.5, "1.50"),
+        ("1", 1.0, "1.00"), ("0.001", 0.001, "0.001"),
+    ):  # fmt: skip
         share.selectAll()
         QTest.keyClicks(share, f"{typed}\r")
         assert (share.value(), share.text()) == (value, text)
-        assert bool(share.problem) == (value > 1.0)
-    share.selectAll()
-    QTest.keyClicks(share, "1.5\r")
-    assert share.problem == "1.5 is too large: 0.01 to 1."
+        assert bool(share.problem) == (not 0.01 <= value <= 1.0)
+
+
+def test_a_decimal_number_that_cannot_be_taken_is_said(qtbot: QtBot) -> None:
+    share = decimal_field(0.01, 1.0, step=0.05)
+    qtbot.addWidget(share)
+    for typed, problem in (
+        ("0.001", "0.001 is too small: 0.01 to 1."),
+        ("1.000001", "1.000001 is too large: 0.01 to 1."),
+        ("1.5", "1.5 is too large: 0.01 to 1."),
+    ):
+        share.selectAll()
+        QTest.keyClicks(share, f"{typed}\r")
+        assert share.problem == problem
     with pytest.raises(ValueError, match="top-p: "):
         require(share, "top-p")
     share.stepDown()
     assert (share.value(), share.problem) == (1.0, "")
     share.setValue(7.0)
     assert share.value() == 1.0
+    share.setValue(0.0)
+    assert share.value() == 0.01
+
+
+def test_a_whole_number_that_is_too_small_is_kept_and_said(qtbot: QtBot) -> None:
+    plain, worded = whole_field(1, 32, 5), whole_field(-1, 32, word="auto")
+    for field in (plain, worded):
+        qtbot.addWidget(field)
+        field.selectAll()
+        QTest.keyClicks(field, "0\r")
+        assert field.value() == 0
+    assert (plain.problem, worded.problem) == ("0 is too small: 1 to 32.", "")
+    plain.stepDown()
+    assert (plain.value(), plain.problem) == (1, "")
