@@ -66,7 +66,8 @@ def main(assemble: Assemble | None = None) -> int:
 
     Args:
         assemble: makes the decode loop; None for ``engine.assembly.Assembler``, imported (and torch
-            with it) only after the connection is up, so that the caller can show what is going on.
+            with it) only after the connection is up, so that the caller can show what is going on;
+            before it where the engine is prepared for a run that may come.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the caller too, who decides
     faulthandler.enable()

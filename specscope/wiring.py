@@ -3,6 +3,7 @@
 import contextlib
 import importlib.resources
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -48,7 +49,7 @@ class LocalWorkshop:
         self.library = library or Library()
         self._program = program
         self._prepared: PreparedEngine | None = None
-        self._run: EngineRun | None = None
+        self._run: weakref.ref[EngineRun] | None = None  # it holds its sessions
 
     def start(self, order: RunOrder) -> "EngineRun":
         """Start an engine for ``order``; returns at once.
@@ -57,15 +58,22 @@ class LocalWorkshop:
             SessionFileError: the library takes no recording.
         """
         if order.is_recorded:
-            self.library.new_path(order.configs[0].target)  # raises where there can be none
+            try:
+                self.library.new_path(order.configs[0].target)
+            except SessionFileError:  # there can be none
+                self.let_go()
+                raise
         prepared, self._prepared = self._prepared, None
-        self._run = EngineRun(order, self.library, program=self._program, prepared=prepared)
-        return self._run
+        run = EngineRun(order, self.library, program=self._program, prepared=prepared)
+        self._run = weakref.ref(run)
+        return run
 
     def prepare(self) -> None:
         """Have an engine import what takes seconds, unless one is at work that it would slow."""
-        is_busy = self._run is not None and not self._run.is_over
-        if self._prepared is None and not is_busy:
+        run = None if self._run is None else self._run()
+        if self._prepared is not None and not self._prepared.is_ready:
+            self.let_go()
+        if self._prepared is None and (run is None or run.is_over):
             with contextlib.suppress(OSError):  # told when a run is started
                 self._prepared = PreparedEngine(self._program)
 

@@ -95,7 +95,8 @@ class EngineClient:
                 need not pass standard input on: what the engine needs to know then goes through a
                 file that only this user can read, and that the engine removes. It is waited for
                 when the engine has ended, since it may have a report to write.
-            prepared: a process to use, if it still is there and needs no ``wrapper``.
+            prepared: a process to use, if it still is there and there is no ``wrapper``. It
+                connects when it has imported all.
             should_stop: asked several times a second until the engine has connected.
 
         Raises:
@@ -110,7 +111,9 @@ class EngineClient:
             timeout_s = max(timeout_s, WRAPPED_START_S)
         command = [*wrapper, *engine_command(program, *arguments, python=python)]
         process = None if prepared is None or wrapper else prepared.take()
-        if process is None:
+        if process is not None:  # it may still be importing what it connects behind
+            timeout_s = max(timeout_s, WRAPPED_START_S)
+        else:
             try:
                 process = open_engine(command, has_input=not wrapper)
             except OSError as error:

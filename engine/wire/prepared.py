@@ -30,6 +30,11 @@ class PreparedEngine:
             engine_command(program, PREPARE)
         )
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a process to take."""
+        return self._process is not None and self._process.poll() is None
+
     def take(self) -> "subprocess.Popen[bytes] | None":
         """The process, its greeting not yet said; None if it has ended or was taken before."""
         process, self._process = self._process, None

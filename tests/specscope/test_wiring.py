@@ -1,8 +1,10 @@
 """Wiring: engines as processes, recordings and files, for the window."""
 
 import dataclasses
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -313,23 +315,41 @@ def test_no_engine_is_started_on_a_model_that_cannot_be(
     run.close()
 
 
+def prepared_process(workshop: LocalWorkshop) -> psutil.Process:
+    assert workshop._prepared is not None
+    assert workshop._prepared._process is not None
+    return psutil.Process(workshop._prepared._process.pid)
+
+
 def test_an_engine_is_prepared_once_and_taken_by_the_next_run(
     workshop: LocalWorkshop, start: Callable[[RunOrder], EngineRun]
 ) -> None:
     workshop.prepare()
+    process = prepared_process(workshop)
     workshop.prepare()
-    (process,) = psutil.Process().children()
+    assert prepared_process(workshop) == process
     run = start(order_of("ngram", text="forever", is_recorded=False))
     started = next_of(run)
     assert run.process_id == process.pid
     workshop.prepare()
-    assert len(psutil.Process().children()) == 1, "none beside a run: it would slow it"
+    assert workshop._prepared is None, "none beside a run: it would slow it"
     run.close()
     started.session.close()
     workshop.prepare()
-    (process,) = psutil.Process().children()
+    process = prepared_process(workshop)
     workshop.let_go()
     assert not process.is_running()
+
+
+def test_one_that_has_ended_is_prepared_anew(workshop: LocalWorkshop) -> None:
+    workshop.prepare()
+    process = prepared_process(workshop)
+    process.kill()
+    while workshop._prepared is not None and workshop._prepared.is_ready:
+        time.sleep(0.01)
+    workshop.prepare()
+    assert prepared_process(workshop) != process
+    workshop.let_go()
 
 
 def test_a_prepared_engine_goes_with_a_run_that_cannot_start(
@@ -339,8 +359,37 @@ def test_a_prepared_engine_goes_with_a_run_that_cannot_start(
 ) -> None:
     monkeypatch.setattr(wiring, "model_refusal", lambda name: f"There is no model {name}.")
     workshop.prepare()
+    process = prepared_process(workshop)
     run = start(order_of("ngram"))
     run._starter.join(PATIENCE_S)
     assert run.problem == "There is no model fake."
     assert run.is_over
-    assert not psutil.Process().children()
+    assert not process.is_running()
+
+
+def test_a_prepared_engine_goes_with_an_order_that_is_refused(
+    workshop: LocalWorkshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*names: str) -> Path:
+        raise SessionFileError("no room")
+
+    monkeypatch.setattr(workshop.library, "new_path", refuse)
+    workshop.prepare()
+    process = prepared_process(workshop)
+    with pytest.raises(SessionFileError):
+        workshop.start(order_of("ngram"))
+    assert not process.is_running()
+
+
+def test_a_run_that_is_over_is_not_kept(
+    workshop: LocalWorkshop, start: Callable[[RunOrder], EngineRun]
+) -> None:
+    run = workshop.start(order_of("ngram"))
+    started = next_of(run)
+    finish(started)
+    run.close()
+    started.session.close()
+    kept = weakref.ref(started.session)
+    del run, started
+    gc.collect()
+    assert kept() is None

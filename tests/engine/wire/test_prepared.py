@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import psutil
@@ -25,6 +26,13 @@ def prepared() -> Iterator[PreparedEngine]:
     prepared.close()
 
 
+@pytest.fixture
+def process(prepared: PreparedEngine) -> psutil.Process:
+    """What was prepared."""
+    assert prepared._process is not None
+    return psutil.Process(prepared._process.pid)
+
+
 def events_of(client: EngineClient) -> list[Event]:
     events: list[Event] = []
     client.send(SubmitPrompt(text="steps 2"))
@@ -41,33 +49,36 @@ def require_a_whole_session(events: list[Event]) -> None:
     assert events[-1].reason is EndReason.FINISHED
 
 
-def test_it_is_used_for_the_run_that_comes(prepared: PreparedEngine) -> None:
-    (process,) = psutil.Process().children()
+def test_it_is_used_for_the_run_that_comes(
+    prepared: PreparedEngine, process: psutil.Process
+) -> None:
     with EngineClient.start(CONFIG, program=FAKE, prepared=prepared) as client:
         assert client.process_id == process.pid
         require_a_whole_session(events_of(client))
     assert prepared.take() is None, "it was for one run"
 
 
-def test_a_run_does_without_one_that_has_ended(prepared: PreparedEngine) -> None:
-    (process,) = psutil.Process().children()
+def test_a_run_does_without_one_that_has_ended(
+    prepared: PreparedEngine, process: psutil.Process
+) -> None:
     process.kill()
-    process.wait()
+    while prepared.is_ready:
+        time.sleep(0.01)
     with EngineClient.start(CONFIG, program=FAKE, prepared=prepared) as client:
         assert client.process_id != process.pid
         require_a_whole_session(events_of(client))
 
 
-def test_a_run_under_a_wrapper_does_not_use_it(prepared: PreparedEngine) -> None:
-    (process,) = psutil.Process().children()
+def test_a_run_under_a_wrapper_does_not_use_it(
+    prepared: PreparedEngine, process: psutil.Process
+) -> None:
     with EngineClient.start(CONFIG, program=FAKE, wrapper=["env"], prepared=prepared) as client:
         assert client.process_id != process.pid
         require_a_whole_session(events_of(client))
     assert process.is_running()
 
 
-def test_closed_it_leaves_no_process(prepared: PreparedEngine) -> None:
-    (process,) = psutil.Process().children()
+def test_closed_it_leaves_no_process(prepared: PreparedEngine, process: psutil.Process) -> None:
     prepared.close()
     assert not process.is_running()
     prepared.close()
