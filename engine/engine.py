@@ -214,7 +214,8 @@ class Engine:
 
         device_step.prepare(*wanted, positions=(fewest, most), rest=rest)
         self._captured |= contexts
-        if n_captured := shelf.n_captured - n_before:
+        n_captured = shelf.n_captured - n_before
+        if n_captured and shelf.is_capturing:
             seconds = (self._now_ns() - started_ns) / 1e9
             message = f"{n_captured} CUDA graphs captured in {seconds:.1f} s"
             self._say(LogEmitted(level="info", message=message))

@@ -18,7 +18,9 @@ def torch_version() -> str:
 
 def device_name(device: str) -> str:
     """The name of the device a ``RunConfig.device`` will mean: a GPU's, or else the processor's. A
-    device of CUDA that NVML cannot tell of is not the processor: its peaks are other ones."""
+    device of CUDA that was asked for and that NVML cannot tell of is not the processor: its peaks
+    are other ones. Of "auto" it is not known before torch is loaded, and taken for the processor.
+    """
     if device == "cpu" or "+cpu" in torch_version():
         return processor_name()
     return _gpu_name(device) or (processor_name() if device == "auto" else UNKNOWN)

@@ -131,3 +131,10 @@ def test_a_long_capture_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     ]
     assert said[:5] == [f"{n} CUDA graphs captured so far" for n in range(5)]
     assert said[5].startswith("5 CUDA graphs captured in ")
+
+
+def test_graphs_that_were_given_up_are_not_counted_as_captured() -> None:
+    running = DeviceEngine(TARGET, DRAFT, graphs=FakeGraphs(fails_at=3), gamma=2)
+    running.run([3, 1, 4])
+    (said,) = running.all(LogEmitted)
+    assert "graphs are not used" in said.message
