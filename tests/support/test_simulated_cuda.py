@@ -69,6 +69,8 @@ WAITS = {
     "nonzero": lambda here: here.nonzero(),
     "numbers": lambda here: torch.tensor([1.0], device=DEVICE),
     "pageable copy": lambda here: torch.zeros(2).to(DEVICE),
+    "places": lambda here: torch.argwhere(here),
+    "counts": lambda here: torch.bincount(here.long()),
     "repeats": lambda here: here.repeat_interleave(here.long()),
     "synchronize": lambda here: torch.cuda.synchronize(),
 }
@@ -93,16 +95,18 @@ def test_a_graph_plays_operators_on_the_tensors_it_was_recorded_with(rules: Rule
     given, kept = on_device(1.0, 2.0), on_device(0.0, 0.0)
     factor = 10.0
 
-    def function() -> torch.Tensor:
+    def function() -> tuple[torch.Tensor, torch.Tensor]:
         kept.add_(given)
-        return (given * factor).view(2, 1)[0]
+        return (given * factor).view(2, 1)[0], given.long()
 
-    play, output = CudaGraphs(DEVICE).capture(function)
+    play, (output, whole) = CudaGraphs(DEVICE).capture(function)
     assert output.isnan().all(), "recording computes nothing"
+    assert (whole < 0).all()
     kept.zero_()
     given.copy_(on_device(3.0, 4.0))
     factor = 100.0
     play()
+    assert whole.tolist() == [3, 4]
     assert output.tolist() == [30.0], "the tensor is read anew, the host's number was read for good"
     play()
     assert kept.tolist() == [6.0, 8.0]

@@ -33,6 +33,10 @@ class RecordedOperators(TorchDispatchMode):
         for tensor in self._made:
             if tensor.is_floating_point():
                 tensor.fill_(torch.nan)
+            elif tensor.dtype is torch.bool:
+                tensor.logical_not_()
+            else:
+                tensor.fill_(torch.iinfo(tensor.dtype).min)
 
     def play(self) -> None:
         for func, args, kwargs, fresh in self.calls:

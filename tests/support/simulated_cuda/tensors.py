@@ -19,10 +19,14 @@ _TELL: dict[Any, Any] = {
 _WAITS = {
     getattr(torch.Tensor, name)
     for name in (
-        "item", "tolist", "cpu", "numpy", "nonzero", "masked_select", "unique", "equal", "allclose",
+        "item", "tolist", "cpu", "numpy", "nonzero", "argwhere", "masked_select", "unique", "equal",
+        "allclose", "bincount", "is_nonzero",
         "__bool__", "__int__", "__float__", "__index__", "__array__", "__contains__",
     )
-} | {torch.nonzero, torch.masked_select, torch.unique, torch.equal, torch.allclose}  # fmt: skip
+} | {
+    torch.nonzero, torch.argwhere, torch.masked_select, torch.unique, torch.equal, torch.allclose,
+    torch.bincount, torch.is_nonzero,
+}  # fmt: skip
 _HOST_RESULTS = {torch.Tensor.cpu, torch.Tensor.numpy, torch.Tensor.__array__}
 _METADATA = frozenset(
     {
