@@ -197,13 +197,11 @@ def _gamma(evidence: _Evidence) -> Iterator[Finding]:
     """Drafting that does not pay, another gamma that would pay more, or longer drafts that may.
     A gain is told of gammas alone whose acceptance and cost were seen; beyond, only that it is
     worth a try."""
-    what_if, counts = evidence.what_if, evidence.counts
-    length = counts.mean_draft_length
+    what_if, length = evidence.what_if, evidence.counts.mean_draft_length
     if what_if is None or length is None or not evidence.has_acceptance:
         return
-    now = what_if.options[min(round(length), len(what_if.options) - 1)]
-    best = what_if.best_seen
-    gain = best.tokens_per_second / now.tokens_per_second - 1
+    now, best = what_if.nearest(length), what_if.best_seen
+    gain = _gain(best, now)
     values = {
         "acceptance_rate": what_if.acceptance_rate,
         "c": what_if.costs.c,
@@ -221,7 +219,7 @@ def _gamma(evidence: _Evidence) -> Iterator[Finding]:
             values,
         )
         return
-    longer = _worth_a_try(what_if, now)
+    longer = gamma_to_try(what_if, length)
     split = evidence.split if evidence.has_time else None
     share = split.share(split.draft_ns) if split else None
     cost = "" if share is None else f"Drafting costs {share:.0%} of a step. "
@@ -246,14 +244,20 @@ def _gamma(evidence: _Evidence) -> Iterator[Finding]:
         )
 
 
-def _worth_a_try(what_if: GammaWhatIf, now: GammaOption) -> int | None:
-    """A gamma beyond those seen, at most twice the longest of them; None where nothing suggests
-    that one pays."""
-    best = what_if.best
-    gain = best.tokens_per_second / now.tokens_per_second - 1
-    longer = min(best.gamma, 2 * what_if.longest_seen)
-    is_longer = best.is_extrapolated and longer > max(now.gamma, what_if.longest_seen)
-    return longer if is_longer and gain > WORTH_CHANGING else None
+def gamma_to_try(what_if: GammaWhatIf, length: float) -> int | None:
+    """A gamma beyond those seen that may pay more than drafts of the mean ``length``, at most twice
+    the longest seen; None where the evidence is thin, where nothing suggests one, or where a gamma
+    that was seen is worth changing to."""
+    now, best, longest = what_if.nearest(length), what_if.best, what_if.longest_seen
+    if what_if.n_tested < MIN_TESTED or _gain(what_if.best_seen, now) > WORTH_CHANGING:
+        return None
+    longer = min(best.gamma, 2 * longest)
+    is_longer = best.is_extrapolated and longer > max(now.gamma, longest)
+    return longer if is_longer and _gain(best, now) > WORTH_CHANGING else None
+
+
+def _gain(option: GammaOption, now: GammaOption) -> float:
+    return option.tokens_per_second / now.tokens_per_second - 1
 
 
 def _without(values: Mapping[str, float], *keys: str) -> dict[str, float]:

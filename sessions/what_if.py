@@ -64,6 +64,10 @@ class GammaWhatIf:
         """The largest gamma that nothing is extrapolated for."""
         return max(option.gamma for option in self.options if not option.is_extrapolated)
 
+    def nearest(self, length: float) -> GammaOption:
+        """The option whose gamma is nearest to drafts of that mean ``length``."""
+        return self.options[min(round(length), len(self.options) - 1)]
+
 
 @dataclass(frozen=True, slots=True)
 class _Overhead:

@@ -20,11 +20,13 @@ from sessions.findings import (
     MissingEvidence,
     Severity,
     find,
+    gamma_to_try,
     missing_evidence,
 )
 from sessions.metrics.selection import Selection
 from sessions.metrics.waterfall import waterfall
 from sessions.snapshot import Snapshot
+from sessions.what_if import gamma_what_if
 from tests.sessions.played import drafted, iid_lengths, snapshot_of
 from tests.support.event_script import EventScript
 
@@ -83,6 +85,20 @@ def test_the_gamma_to_try_is_no_more_than_twice_the_longest_nor_past_the_best(
 ) -> None:
     events = drafted(iid_lengths(0.8, gamma, 300), gamma, draft_ns=draft_ns, target_ns=[1000] * 17)
     assert found(events)["other_gamma"].values["try_gamma"] == longer
+
+
+def test_no_longer_draft_is_tried_for_a_hair_on_thin_evidence_or_before_a_seen_one() -> None:
+    def to_try(lengths: Sequence[int], gamma: int, draft_ns: int, at: float) -> int | None:
+        events = drafted(lengths, gamma, draft_ns=draft_ns, target_ns=[1000] * 17)
+        what_if = gamma_what_if(snapshot_of(events))
+        assert what_if is not None
+        assert what_if.best.is_extrapolated
+        return gamma_to_try(what_if, at)
+
+    assert to_try(iid_lengths(0.8, 2, 200), 2, 50, at=2.0) == 4
+    assert to_try(iid_lengths(0.8, 2, 10), 2, 50, at=2.0) is None
+    assert to_try(iid_lengths(0.8, 2, 200), 2, 50, at=1.0) is None  # 2 is better
+    assert to_try(iid_lengths(0.75, 4, 300), 4, 80, at=4.0) is None
 
 
 def test_a_gamma_that_is_advised_is_not_hinted_at_besides() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton
 
+from sessions.findings import gamma_to_try
 from sessions.metrics.costs import measured_costs
 from sessions.metrics.counts import Counts, count
 from sessions.metrics.doubt import calibration_doubt
@@ -104,6 +105,7 @@ class CurvePanel(Panel):
         if moment.baseline is not None and selection.is_everything:
             measured = measured_speedup(snapshot, moment.baseline)
         options = what_if.options
+        length = counts.mean_draft_length or 0.0
         return SpeedupCurve(
             gamma=np.array([float(option.gamma) for option in options]),
             speedup=np.array([option.speedup for option in options]),
@@ -111,8 +113,8 @@ class CurvePanel(Panel):
             formula=np.array(by_formula(what_if)),
             is_guessed=np.array([option.is_extrapolated for option in options]),
             best=what_if.best_seen.gamma,
-            may_longer_pay=what_if.best.is_extrapolated,
-            recorded=counts.mean_draft_length or 0.0,
+            may_longer_pay=gamma_to_try(what_if, length) is not None,
+            recorded=length,
             measured_speedup=measured.value if measured else None,
             measured_per_second=tokens_per_second(snapshot, selection),
             source=what_if.costs.source,

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from sessions.findings import find
 from sessions.metrics.over_time import tokens_per_second
 from sessions.what_if import by_formula, gamma_what_if
-from tests.sessions.played import drafted, snapshot_of
+from tests.sessions.played import drafted, iid_lengths, snapshot_of
 from tests.ui.panels.moments import EVERYTHING, in_both_themes, moment_of, plain, shown
 from ui.look import Look
 from ui.moment import Moment
@@ -63,6 +64,28 @@ def test_no_gamma_is_called_best_by_what_nobody_saw() -> None:
     assert not digest.is_guessed[digest.best]
     longer = replace(digest, may_longer_pay=True)
     assert f"best γ {digest.best} of those seen, longer may pay" in note(longer)  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    ("rate", "gamma", "n", "draft_ns"),
+    [
+        (0.8, 2, 200, 50),  # gamma 4 is worth a try
+        (0.8, 2, 10, 50),  # on evidence too thin for that
+        (0.75, 4, 300, 80),  # a longer one is better by a hair alone
+        (0.5, 8, 200, 100),  # a shorter one is better
+    ],
+)
+def test_longer_drafts_may_pay_where_the_findings_say_so(
+    rate: float, gamma: int, n: int, draft_ns: int
+) -> None:
+    lengths = iid_lengths(rate, gamma, n)
+    events = drafted(lengths, gamma, draft_ns=draft_ns, target_ns=[1000] * 17)
+    moment = moment_of(events)
+    digest = CurvePanel.digest(moment, EVERYTHING)
+    assert isinstance(digest, SpeedupCurve)
+    tried = [each.key for each in find(moment.snapshot) if "try_gamma" in each.values]
+    assert digest.may_longer_pay == bool(tried)
+    assert digest.may_longer_pay == (draft_ns == 50 and n == 200)
 
 
 def test_the_other_axis_shows_the_measured_speed(
