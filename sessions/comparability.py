@@ -61,7 +61,7 @@ def differences(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[Difference, .
     with."""
     facts = {name: run_facts(snapshot) for name, snapshot in sessions}
     found = []
-    prompts = {name: _prompts(snapshot) for name, snapshot in sessions}
+    prompts = {name: sorted(prompts_begun(snapshot)) for name, snapshot in sessions}
     if len(set(map(tuple, prompts.values()))) > 1:
         shared = set.intersection(*map(set, prompts.values()))
         most = max(len(set(each)) for each in prompts.values())
@@ -100,8 +100,8 @@ def _of_model(facts: RunFacts, role: str, part: str) -> str | None:
     return None if model is None else str(getattr(model, part))
 
 
-def _prompts(snapshot: Snapshot) -> list[str]:
-    """The texts of the sequences, each sequence's once, sorted."""
+def prompts_begun(snapshot: Snapshot) -> list[str]:
+    """The texts of the sequences, each sequence's once, in the order they began."""
     sequences = snapshot.sequences
     texts = {
         int(sequence_id): text
@@ -113,7 +113,7 @@ def _prompts(snapshot: Snapshot) -> list[str]:
         )
         if n >= 0  # of a start
     }
-    return sorted(texts.values())
+    return list(texts.values())
 
 
 def _differ(values: Iterable[Any]) -> bool:

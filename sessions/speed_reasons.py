@@ -3,16 +3,18 @@
 The ratio of two speeds is the ratio of the tokens per step over that of the step times
 (``metrics.speed_ratio``); which of both it comes from is computed. More tokens per step come from
 more accepted, from longer drafts, and from more steps that have a draft: those that differ are
-named, and those that differ the other way with a "despite". What chance explains is not explained,
-and sessions that did not do the same work are not held against each other.
+named, and those that differ the other way with a "despite". What chance explains is not explained.
+Sessions that did not do the same work are not held against each other: each is told of beside the
+fastest that did the same.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
-from sessions.comparability import differences
+from sessions.comparability import differences, prompts_begun
 from sessions.findings import MIN_PROMPTS, NEAR_ONE
 from sessions.metrics.counts import Counts, count
 from sessions.metrics.doubt import calibration_doubt
@@ -35,19 +37,22 @@ class ReasonKind(StrEnum):
     REASON = "reason"
     NO_DIFFERENCE = "no_difference"  # that chance does not explain, or that matters
     OTHER_WORK = "other_work"  # the two cannot be held against each other
+    PART_OF_THE_WORK = "part_of_the_work"  # one began only the first of the other's prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedReason:
-    """``sentence`` begins with ``name``. ``ratio`` is this session's speed over that of ``best``,
-    with its factors; ``is_doubted`` where the machine was busier while either decoded than when it
-    was timed before, so that the steps may have been longer for that."""
+    """``sentence`` begins with ``name``. ``best`` is the fastest that did the same work, or of all
+    where none did. ``ratio`` is this session's speed over that of ``best``, with its factors;
+    ``is_doubted`` where the machine was busier while either decoded than when it was timed before,
+    so that the steps may have been longer for that."""
 
     name: str
     best: str
     kind: ReasonKind
     sentence: str
     ratio: SpeedRatio
+    is_best_of_all: bool = True  # whether no session at all is faster than ``best``
     is_doubted: bool = False
 
     @property
@@ -56,7 +61,7 @@ class SpeedReason:
         return f"in doubt: {self.sentence}" if self.is_doubted else self.sentence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Side:
     name: str
     snapshot: Snapshot
@@ -64,56 +69,97 @@ class _Side:
 
 
 def speed_reasons(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[SpeedReason, ...]:
-    """One for each session but the fastest (most tokens per second, the first of equals), in the
-    order given; sessions that have committed nothing are left out."""
+    """One for each session but the fastest (most tokens per second, the first of equals) of those
+    that did the same work, in the order given; those that have committed nothing are left out."""
     steps = [(name, snapshot, mean_step(snapshot)) for name, snapshot in sessions]
     sides = [_Side(name, snapshot, step) for name, snapshot, step in steps if step is not None]
-    if len(sides) < 2:
-        return ()
-    best = max(sides, key=lambda side: side.step.tokens_per_second)
-    return tuple(_reason(side, best) for side in sides if side is not best)
+    ranked = sorted(sides, key=lambda side: -side.step.tokens_per_second)  # equals as they came
+    reasons = (_reason(side, ranked) for side in sides)
+    return tuple(reason for reason in reasons if reason is not None)
 
 
-def _reason(side: _Side, best: _Side) -> SpeedReason:
-    found = speed_ratio(side.step, best.step)
-    apart = differences([(side.name, side.snapshot), (best.name, best.snapshot)])
-    what = [each.what for each in apart if each.what not in _OF_THE_DRAFT]
-    forbidding = [each for each in what if each in OTHER_WORK]
-    if forbidding:
-        words = (
-            f"{side.name} cannot be held against {best.name}: they differ in {_listed(forbidding)}."
-        )
-        return _made(side, best, ReasonKind.OTHER_WORK, words, found)
-    measured = measured_speedup(side.snapshot, best.snapshot)
-    alike = _alike_words(side.name, best.name, found.value, measured)
-    if alike:
-        return _made(side, best, ReasonKind.NO_DIFFERENCE, alike, found)
-    words = (
-        f"{side.name} has {found.value:.2f} times the speed of {best.name}: "
-        f"{_factor_words(found, count(side.snapshot), count(best.snapshot))}."
-        f"{_reserve(measured, what)}"
-    )
-    is_doubted = _was_busy(side.snapshot) or _was_busy(best.snapshot)
-    return _made(side, best, ReasonKind.REASON, words, found, is_doubted=is_doubted)
+def _reason(side: _Side, ranked: Sequence[_Side]) -> SpeedReason | None:
+    """``ranked``: the fastest first. None of the fastest of those that did the same work."""
+    slower = ranked[ranked.index(side) + 1 :]
+    for other in ranked:
+        if other is not side and not _apart(side, other).words:
+            return None if other in slower else _against(side, other, ranked[0])
+    return None if side is ranked[0] else _against(side, ranked[0], ranked[0])
 
 
-def _made(
-    side: _Side,
-    best: _Side,
-    kind: ReasonKind,
-    words: str,
-    found: SpeedRatio,
-    *,
-    is_doubted: bool = False,
-) -> SpeedReason:
+def _against(side: _Side, best: _Side, fastest: _Side) -> SpeedReason:
+    found, apart = speed_ratio(side.step, best.step), _apart(side, best)
+    sentence, kind, is_doubted = apart.words, apart.kind, False
+    if not sentence:
+        sentence, kind = _compared_words(side, best, found, apart.others)
+        is_doubted = _was_busy(side.snapshot) or _was_busy(best.snapshot)
     return SpeedReason(
         name=side.name,
         best=best.name,
         kind=kind,
-        sentence=words,
+        sentence=sentence,
         ratio=found,
+        is_best_of_all=best is fastest,
         is_doubted=is_doubted,
     )
+
+
+def _compared_words(
+    side: _Side, best: _Side, found: SpeedRatio, others: Sequence[str]
+) -> tuple[str, ReasonKind]:
+    """Of two that did the same work; ``others`` is what else they differ in."""
+    measured = measured_speedup(side.snapshot, best.snapshot)
+    alike = _alike_words(side.name, best.name, found.value, measured)
+    if alike:
+        return alike, ReasonKind.NO_DIFFERENCE
+    factors = _factor_words(found, count(side.snapshot), count(best.snapshot), best.name)
+    words = f"{side.name} has {_times(found.value)} times the speed of {best.name}: {factors}."
+    return f"{words}{_reserve(measured, others)}", ReasonKind.REASON
+
+
+# --- whether they did the same work ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """``words`` say why two sessions cannot be held against each other: "" where they can.
+    ``others`` is what they differ in besides, that may have changed their speeds."""
+
+    words: str
+    kind: ReasonKind
+    others: Sequence[str]
+
+
+def _apart(side: _Side, other: _Side) -> _Apart:
+    found = differences([(side.name, side.snapshot), (other.name, other.snapshot)])
+    what = [each.what for each in found if each.what not in _OF_THE_DRAFT]
+    forbidding = [each for each in what if each in OTHER_WORK]
+    others = [each for each in what if each not in OTHER_WORK]
+    part = _part_words(side, other) if forbidding == ["prompts"] else ""
+    if part:
+        return _Apart(part, ReasonKind.PART_OF_THE_WORK, others)
+    words = (
+        f"{side.name} cannot be held against {other.name}: they differ in {_listed(forbidding)}."
+    )
+    return _Apart(words if forbidding else "", ReasonKind.OTHER_WORK, others)
+
+
+def _part_words(side: _Side, other: _Side) -> str:
+    """That the one began only the first of the other's prompts, as where it was cut short or both
+    are looked at before their end; "" where neither did."""
+    mine, theirs = prompts_begun(side.snapshot), prompts_begun(other.snapshot)
+    n = min(len(mine), len(theirs))
+    if not n or mine[:n] != theirs[:n]:
+        return ""
+    if len(mine) < len(theirs):
+        began = f"{n} of the {len(theirs)} prompts that {other.name} began"
+    else:
+        first = "the first" if n == 1 else f"the first {n}"
+        began = f"{len(mine)} prompts, {other.name} only {first} of them"
+    return f"{side.name} began {began}: as a whole, the two cannot be held against each other."
+
+
+# --- the sentence ----------------------------------------------------------------------------
 
 
 def _alike_words(name: str, best: str, value: float, measured: MeasuredSpeedup | None) -> str:
@@ -122,8 +168,9 @@ def _alike_words(name: str, best: str, value: float, measured: MeasuredSpeedup |
         assert measured is not None
         low, high = measured.low or measured.value, measured.high or measured.value
         by_prompt = (
-            f"{value:.2f} times the speed over all tokens, prompt by prompt {measured.value:.2f} "
-            f"(95 % over {len(measured.prompts)} prompts: {low:.2f} to {high:.2f})"
+            f"{_times(value)} times the speed over all tokens, prompt by prompt "
+            f"{_times(measured.value)} "
+            f"(95 % over {len(measured.prompts)} prompts: {_times(low)} to {_times(high)})"
         )
         if low <= 1.0 <= high:
             return f"{name} and {best} differ by no more than chance explains: {by_prompt}."
@@ -132,7 +179,7 @@ def _alike_words(name: str, best: str, value: float, measured: MeasuredSpeedup |
                 f"{name} is slower or faster than {best}, by how prompts are weighed: {by_prompt}."
             )
     if value > 1.0 - NEAR_ONE:
-        return f"{name} is about as fast as {best}: {value:.2f} times the speed."
+        return f"{name} is about as fast as {best}: {_times(value)} times the speed."
     return ""
 
 
@@ -158,15 +205,13 @@ def _reserve(measured: MeasuredSpeedup | None, what: Sequence[str]) -> str:
 # --- the factors -----------------------------------------------------------------------------
 
 
-def _factor_words(found: SpeedRatio, mine: Counts, theirs: Counts) -> str:
+def _factor_words(found: SpeedRatio, mine: Counts, theirs: Counts, best: str) -> str:
     """What makes it slower, the most first, and what that outweighs."""
+    tokens, sequences = found.tokens_per_step, found.sequences_per_step
     factors = sorted(
         (
-            (math.log(found.tokens_per_step), _tokens_words(found.tokens_per_step, mine, theirs)),
-            (
-                math.log(found.sequences_per_step),
-                f"{found.sequences_per_step:.2f} times the sequences per step",
-            ),
+            (math.log(tokens), _tokens_words(tokens, mine, theirs, best)),
+            (math.log(sequences), f"{_times(sequences)} times the sequences per step"),
             (-math.log(found.step_time), _time_words(found)),
         )
     )
@@ -189,7 +234,7 @@ def _alike_factors(found: SpeedRatio) -> str:
 
 def _time_words(found: SpeedRatio) -> str:
     parts = "" if found.parts is None else _parts_words(found.parts)
-    return f"steps {found.step_time:.2f} times as long{parts}"
+    return f"steps {_times(found.step_time)} times as long{parts}"
 
 
 def _parts_words(parts: StepParts) -> str:
@@ -205,14 +250,14 @@ def _parts_words(parts: StepParts) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def _tokens_words(factor: float, mine: Counts, theirs: Counts) -> str:
-    words = f"{factor:.2f} times the tokens per step"
+def _tokens_words(factor: float, mine: Counts, theirs: Counts, best: str) -> str:
+    words = f"{_times(factor)} times the tokens per step"
     if not mine.n_drafted and not theirs.n_drafted:
         return words
     if not mine.n_drafted:
         return f"{words} (it drafted nothing)"
     if not theirs.n_drafted:
-        return f"{words} (acceptance {mine.acceptance_rate:.2f}; the fastest drafted nothing)"
+        return f"{words} (acceptance {mine.acceptance_rate:.2f}; {best} drafted nothing)"
     why = _draft_words(factor, mine, theirs)
     return f"{words} ({why})" if why else words
 
@@ -238,6 +283,14 @@ def _draft_words(factor: float, mine: Counts, theirs: Counts) -> str:
 
 def _drafted_share(counts: Counts) -> float | None:
     return ratio(counts.n_steps_drafted, counts.n_steps)
+
+
+def _times(value: float) -> str:
+    """A ratio at the digits it deserves: 0.0033, 0.67, 12.5, 300."""
+    if value < 0.1:
+        return f"{Decimal(f'{value:.2g}'):f}"
+    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:.{digits}f}"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.wire.events import Event, ModelLoaded, SettingsChanged
-from sessions.comparability import comparison_notes, differences, is_sampled
+from sessions.comparability import comparison_notes, differences, is_sampled, prompts_begun
 from sessions.snapshot import Snapshot
 from tests.sessions.scripted import baseline, folded, speculative, with_settings
 from tests.support.event_script import EventScript
@@ -50,6 +50,13 @@ def test_what_differs_is_named() -> None:
 def test_a_difference_of_prompts() -> None:
     (note,) = comparison_notes([("a", session("ab")), ("b", session("cd"))])
     assert note.startswith("The prompts differ: 0 of up to 1")
+
+
+def test_prompts_come_in_the_order_they_began_and_once_for_each_sequence() -> None:
+    script = EventScript()
+    for prompt in ("cd", "ab", "cd"):
+        script.sequence(prompt)
+    assert prompts_begun(folded(script.events)) == ["cd", "ab", "cd"]
 
 
 def test_a_difference_of_models() -> None:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
-from engine.wire.events import CalibrationMeasured, Event, SpansMeasured, StepCommitted
+from engine.wire.events import (
+    CalibrationMeasured,
+    Event,
+    ModelLoaded,
+    SequenceStarted,
+    SpansMeasured,
+    StepCommitted,
+)
 from sessions.snapshot import Snapshot
 from sessions.speed_reasons import ReasonKind, SpeedReason, speed_reasons
 from tests.sessions.scripted import baseline, folded, speculative, with_settings
@@ -147,7 +154,7 @@ def test_a_baseline_that_is_the_fastest_drafted_nothing() -> None:
     assert reason.sentence.endswith("tokens per step alike.")
     reason = one_reason(session(Steps(accepted=1, step_ms=20.0)), session(PLAIN, draft="none"))
     assert reason.sentence.endswith(
-        " outweigh 2.00 times the tokens per step (acceptance 0.50; the fastest drafted nothing)."
+        " outweigh 2.00 times the tokens per step (acceptance 0.50; fast drafted nothing)."
     )
 
 
@@ -210,11 +217,96 @@ def test_few_prompts_cannot_tell_it_from_chance(n: int, words: str) -> None:
     assert reason.sentence.endswith(f" {words} too few to tell it from chance.")
 
 
+def of_prompts(how: Steps, *prompts: str) -> Snapshot:
+    return folded(with_settings(events(how, prompts), draft="small", gamma=how.drafted))
+
+
 def test_other_prompts_are_other_work() -> None:
-    fast = folded(with_settings(events(Steps(accepted=4), PROMPTS[:3]), draft="small", gamma=4))
-    reason = one_reason(session(Steps(accepted=1)), fast)
+    for prompts in (("ab", "cd", "xy", "gh"), ("ef", "cd", "ab"), ("ab", "xy")):
+        reason = one_reason(session(Steps(accepted=1)), of_prompts(Steps(accepted=4), *prompts))
+        assert reason.kind is ReasonKind.OTHER_WORK
+        assert reason.sentence == "slow cannot be held against fast: they differ in prompts."
+        assert not reason.is_doubted
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast", "words"),
+    [
+        (3, 4, "3 of the 4 prompts that fast began"),
+        (1, 2, "1 of the 2 prompts that fast began"),
+        (4, 3, "4 prompts, fast only the first 3 of them"),
+        (2, 1, "2 prompts, fast only the first of them"),
+    ],
+)
+def test_the_first_of_the_same_prompts_are_a_part_of_the_work(
+    slow: int, fast: int, words: str
+) -> None:
+    reason = one_reason(
+        of_prompts(Steps(accepted=1), *PROMPTS[:slow]),
+        of_prompts(Steps(accepted=4), *PROMPTS[:fast]),
+    )
+    assert reason.kind is ReasonKind.PART_OF_THE_WORK
+    assert reason.sentence == (
+        f"slow began {words}: as a whole, the two cannot be held against each other."
+    )
+
+
+def test_before_their_end_two_are_explained_where_they_began_the_same_prompts() -> None:
+    slow, fast = (
+        with_settings(events(Steps(accepted=accepted)), draft="small", gamma=4)
+        for accepted in (1, 4)
+    )
+
+    def until(told: list[Event], n_prompts: int) -> Snapshot:
+        begun = [index for index, each in enumerate(told) if isinstance(each, SequenceStarted)]
+        return folded(told[: begun[n_prompts]])
+
+    assert one_reason(until(slow, 2), until(fast, 2)).kind is ReasonKind.REASON
+    reason = one_reason(until(slow, 2), until(fast, 3))
+    assert reason.sentence.startswith("slow began 2 of the 3 prompts that fast began:")
+
+
+def test_another_target_is_other_work_whatever_part_of_the_prompts_was_begun() -> None:
+    told = [
+        replace(each, name="another") if isinstance(each, ModelLoaded) else each
+        for each in events(Steps(accepted=1), PROMPTS[:3])
+    ]
+    slow = folded(with_settings(told, draft="small", gamma=4))
+    reason = one_reason(slow, session(Steps(accepted=4)))
     assert reason.kind is ReasonKind.OTHER_WORK
-    assert reason.sentence == "slow cannot be held against fast: they differ in prompts."
+    assert reason.sentence.endswith("fast: they differ in prompts and target.")
+
+
+def test_each_is_held_against_the_fastest_that_did_the_same_work() -> None:
+    sessions = [
+        ("slow", session(Steps(accepted=1))),
+        ("middle", session(Steps(accepted=2))),
+        ("quick", session(Steps(accepted=3))),
+        ("fastest", of_prompts(Steps(accepted=4), "x", "y")),
+        ("alone", of_prompts(Steps(accepted=2), "z")),
+    ]
+    reasons = speed_reasons(sessions)
+    assert [(each.name, each.best, each.kind) for each in reasons] == [
+        ("slow", "quick", ReasonKind.REASON),
+        ("middle", "quick", ReasonKind.REASON),
+        ("alone", "fastest", ReasonKind.OTHER_WORK),
+    ]
+    assert [each.is_best_of_all for each in reasons] == [False, False, True]
+    assert [each.name for each in speed_reasons(sessions[1:4])] == ["middle"]
+
+
+def test_ratios_far_from_one_have_the_digits_they_deserve() -> None:
+    slow = Steps(accepted=1, step_ms=3000.0, draft_ms=600.0, verify_ms=1800.0)
+    fast = Steps(accepted=1)
+    assert one_reason(session(slow), session(fast)).sentence.startswith(
+        "slow has 0.0033 times the speed of fast: steps 300 times as long"
+    )
+    slow = Steps(drafted=0, accepted=0, step_ms=125.0, draft_ms=0.0, verify_ms=100.0)
+    fast = Steps(drafted=16, accepted=15)
+    assert one_reason(session(slow), session(fast)).sentence.startswith(
+        "slow has 0.005 times the speed of fast: 0.062 times the tokens per step (it drafted "
+        "nothing) and steps 12.5 times as long"
+    )
 
 
 def test_other_settings_are_a_reserve() -> None:
@@ -224,21 +316,36 @@ def test_other_settings_are_a_reserve() -> None:
     assert reason.sentence.endswith(" They also differ in threads, which may be why.")
 
 
-def test_a_machine_that_was_busy_while_one_decoded_is_a_doubt() -> None:
+def calibrated(how: Steps, target_ms: int) -> Snapshot:
+    """Verifications timed before, at so many milliseconds: while decoding they take six."""
     calibration = CalibrationMeasured(
         context_length=0,
         draft_forward_ns=MS,
         target_widths=(1, 5),
-        target_forward_ns=(2 * MS, 2 * MS),
+        target_forward_ns=(target_ms * MS, target_ms * MS),
     )
-    told = events(Steps(accepted=1))
-    slow = folded(with_settings([told[0], calibration, *told[1:]], draft="small", gamma=4))
-    reason = one_reason(slow, session(Steps(accepted=3)))
+    told = events(how)
+    return folded(with_settings([told[0], calibration, *told[1:]], draft="small", gamma=4))
+
+
+def test_a_machine_that_was_busy_while_one_decoded_is_a_doubt() -> None:
+    reason = one_reason(calibrated(Steps(accepted=1), 2), session(Steps(accepted=3)))
     assert reason.is_doubted
     assert reason.words == f"in doubt: {reason.sentence}"
-    quick = replace(calibration, target_forward_ns=(20 * MS, 20 * MS))  # busy then, not later
-    slow = folded(with_settings([told[0], quick, *told[1:]], draft="small", gamma=4))
-    assert not one_reason(slow, session(Steps(accepted=3))).is_doubted
+    busy_before = calibrated(Steps(accepted=1), 20)
+    assert not one_reason(busy_before, session(Steps(accepted=3))).is_doubted
+
+
+@pytest.mark.parametrize("words", ["no more than chance explains", "about as fast as"])
+def test_that_two_do_not_differ_is_in_doubt_as_well(words: str) -> None:
+    how = Steps(step_ms=10.1) if words.startswith("about") else Steps()
+    for is_slow_doubted in (True, False):
+        slow = calibrated(how, 2 if is_slow_doubted else 6)
+        fast = calibrated(Steps(), 6 if is_slow_doubted else 2)
+        reason = speed_reasons([("fast", fast), ("slow", slow)])[0]
+        assert reason.kind is ReasonKind.NO_DIFFERENCE
+        assert words in reason.sentence
+        assert reason.is_doubted
 
 
 def test_steps_that_were_not_measured_are_not_split() -> None:

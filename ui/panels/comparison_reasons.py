@@ -14,10 +14,16 @@ from ui.theme import Theme
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """One sentence per session but the fastest, in the comparison's order."""
+    """At least one sentence: of each session but the fastest of those that did the same work, in
+    the comparison's order."""
 
-    best: str
     reasons: tuple[SpeedReason, ...]
+
+    @property
+    def caption(self) -> str:
+        if all(reason.is_best_of_all for reason in self.reasons):
+            return f"against {self.reasons[0].best}, the fastest"
+        return "each against the fastest that did the same work"
 
 
 class ComparisonReasonsPanel(Panel):
@@ -38,6 +44,8 @@ class ComparisonReasonsPanel(Panel):
         "share of steps that have one: those that differ are named.\n"
         "Prompt by prompt: the geometric mean of the prompts' ratios, and its 95 % interval over "
         "prompts; where it includes 1, nothing is explained.\n"
+        "Where one has begun only some of the other's prompts, as before the end of a run, nothing "
+        "is explained either: their speeds are those of unlike work.\n"
         "In doubt: verifications took much longer while one of the two decoded than when they were "
         "timed before, as if the machine had been busy: its steps may be longer for that."
     )
@@ -58,7 +66,7 @@ class ComparisonReasonsPanel(Panel):
         reasons = _REASONS([(other.name, other.snapshot) for other in moment.others])
         if not reasons:
             return Empty("Only one session has decoded something: there is none to be slower than.")
-        return Reasons(reasons[0].best, reasons)
+        return Reasons(reasons)
 
     def draw(self, digest: Reasons) -> None:
         text = page(digest, self.theme)
@@ -68,7 +76,7 @@ class ComparisonReasonsPanel(Panel):
             place = bar.value()
             self.browser.setHtml(text)
             bar.setValue(place)
-        self.noted.emit(f"against {escape(digest.best)}, the fastest")
+        self.noted.emit(escape(digest.caption))
 
     def has_moved(self) -> bool:
         return _REASONS.is_behind

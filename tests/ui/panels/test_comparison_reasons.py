@@ -33,6 +33,18 @@ def test_the_terminals_sentence_is_shown_and_whom_it_is_against(qtbot: QtBot) ->
     assert told == ["against fast &lt;b&gt;, the fastest"]
 
 
+def test_the_caption_calls_none_the_fastest_that_is_the_fastest_only_of_some() -> None:
+    others = [*NAMED, ("other", speculative(("x", "y"), text="longer"))]
+    slow = ("slow", baseline(("x", "y")))
+    for named, caption in (
+        ([*NAMED, ("part", speculative(("ab",)))], "against fast <b>, the fastest"),
+        ([*others, slow], "each against the fastest that did the same work"),
+    ):
+        digest = ComparisonReasonsPanel.digest(moment(*named), View())
+        assert isinstance(digest, Reasons)
+        assert digest.caption == caption
+
+
 def test_one_session_alone_says_how_to_get_here(qtbot: QtBot) -> None:
     panel = shown(ComparisonReasonsPanel, moment(), qtbot)
     assert panel.is_empty
@@ -47,11 +59,11 @@ def test_while_one_alone_has_decoded_there_is_none_to_be_slower_than() -> None:
 
 def test_doubt_is_marked_and_what_is_no_reason_is_dim() -> None:
     (reason,) = speed_reasons(NAMED)
-    html = page(Reasons("fast", (replace(reason, is_doubted=True),)), DARK)
+    html = page(Reasons((replace(reason, is_doubted=True),)), DARK)
     assert f'<span style="color:{DARK.warning}">in doubt:</span> <b>plain</b> has 0.33' in html
     assert f"color:{DARK.text}" in html
     other = replace(reason, kind=ReasonKind.OTHER_WORK)
-    assert f"color:{DARK.dim}" in page(Reasons("fast", (other,)), DARK)
+    assert f"color:{DARK.dim}" in page(Reasons((other,)), DARK)
 
 
 def test_another_theme_is_taken_and_the_place_in_the_text_stays(qtbot: QtBot) -> None:
