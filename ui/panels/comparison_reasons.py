@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from html import escape
 
-from PySide6.QtWidgets import QFrame, QTextBrowser
-
 from sessions.snapshot_memo import SnapshotMemo
 from sessions.speed_reasons import ReasonKind, SpeedReason, speed_reasons
 from ui.moment import Moment, View
+from ui.page_browser import PageBrowser
 from ui.panels.base import Empty, Panel
 from ui.theme import Theme
 
@@ -52,12 +51,9 @@ class ComparisonReasonsPanel(Panel):
     frames_per_draw = 15
 
     def build(self) -> None:
-        self.browser = QTextBrowser()
-        self.browser.setAccessibleName(self.title)
-        self.browser.setFrameShape(QFrame.Shape.NoFrame)
+        self.browser = PageBrowser(self.title)
         self.browser.document().setDocumentMargin(0)
         self.body.addWidget(self.browser)
-        self._shown = ""
 
     @staticmethod
     def digest(moment: Moment, view: View) -> Reasons | Empty | None:
@@ -69,20 +65,14 @@ class ComparisonReasonsPanel(Panel):
         return Reasons(reasons)
 
     def draw(self, digest: Reasons) -> None:
-        text = page(digest, self.theme)
-        if text != self._shown:  # so that a selection in it stays
-            self._shown = text
-            bar = self.browser.verticalScrollBar()
-            place = bar.value()
-            self.browser.setHtml(text)
-            bar.setValue(place)
+        self.browser.show_page(page(digest, self.theme))
         self.noted.emit(escape(digest.caption))
 
     def has_moved(self) -> bool:
         return _REASONS.is_behind
 
     def restyle(self) -> None:
-        self._shown = ""
+        self.browser.forget()
 
 
 def page(digest: Reasons, theme: Theme) -> str:

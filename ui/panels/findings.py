@@ -7,7 +7,6 @@ from html import escape
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QTextDocument
-from PySide6.QtWidgets import QFrame, QTextBrowser
 
 from sessions.findings import (
     MIN_STEPS,
@@ -21,6 +20,7 @@ from sessions.findings import (
 from sessions.metrics.selection import Selection
 from ui.icons import pixmap
 from ui.moment import Moment, View
+from ui.page_browser import PageBrowser
 from ui.panels.base import Panel
 from ui.theme import Theme
 
@@ -68,13 +68,9 @@ class FindingsPanel(Panel):
     frames_per_draw = 15
 
     def build(self) -> None:
-        self.browser = QTextBrowser()
-        self.browser.setAccessibleName(self.title)
-        self.browser.setFrameShape(QFrame.Shape.NoFrame)
-        self.browser.setOpenLinks(False)
+        self.browser = PageBrowser(self.title)
         self.browser.anchorClicked.connect(self._follow)
         self.body.addWidget(self.browser)
-        self._shown = ""
         self._dress()
 
     @staticmethod
@@ -89,17 +85,11 @@ class FindingsPanel(Panel):
         )
 
     def draw(self, digest: Advice) -> None:
-        text = page(digest, self.theme)
-        if text != self._shown:  # so that a selection in it stays
-            self._shown = text
-            bar = self.browser.verticalScrollBar()
-            place = bar.value()
-            self.browser.setHtml(text)
-            bar.setValue(place)
+        self.browser.show_page(page(digest, self.theme))
         self.noted.emit(note(digest))
 
     def restyle(self) -> None:
-        self._shown = ""
+        self.browser.forget()
         self._dress()
 
     def _dress(self) -> None:
