@@ -73,7 +73,7 @@ class EndLabels:
         wanted = np.array([(y1 - label.y) / y_of_px for label in self._labels])
         lines = spread(wanted, line_px, low=line_px / 2, high=view.height() - line_px / 2)
         for label, item, line in zip(self._labels, self._items, lines.tolist(), strict=False):
-            room_px = (x1 - label.x) / x_of_px - 2 * GAP_PX
+            room_px = (x1 - label.x) / x_of_px - GAP_PX  # a gap less than ``room_px`` makes
             item.setText(metrics.elidedText(label.text, Qt.TextElideMode.ElideMiddle, room_px))
             item.setPos(label.x + GAP_PX * x_of_px / 2, y1 - line * y_of_px)
             item.setVisible(x0 <= label.x <= x1)

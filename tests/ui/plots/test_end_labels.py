@@ -55,3 +55,15 @@ def test_a_label_that_would_be_cut_is_shortened_in_the_middle(qtbot: object) -> 
     qtbot.wait(20)  # type: ignore[attr-defined]
     plot.set_home((0.0, 10.0), (0.0, 1.1), right_px=labels.room_px)
     assert labels._items[0].textItem.toPlainText() == "a draft of a long name"
+
+
+def test_a_plot_that_makes_the_room_asked_for_shortens_none(qtbot: object) -> None:
+    plot = HomePlot(DARK)
+    qtbot.addWidget(plot)  # type: ignore[attr-defined]
+    plot.resize(701, 200)
+    plot.show()
+    labels = EndLabels(plot)
+    names = ["bundled-draft", "composite", "ngram", "an odd name of some length"]
+    labels.show([EndLabel(name, 4.0, n / 4, DARK.text) for n, name in enumerate(names)])
+    plot.set_home((0.6, 4.0), (0.0, 1.0), right_px=labels.room_px)
+    assert [item.textItem.toPlainText() for item in labels._items] == names
