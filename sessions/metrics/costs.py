@@ -1,7 +1,8 @@
 """What a forward cost in this session: one draft token, and a verification of each width.
 
 Measured where the session has enough verifications one token wide to compare with; else as the
-engine's calibration found it. ``MeasuredCosts.source`` says which.
+engine's calibration found it. ``MeasuredCosts.source`` says which. A width that was run a few times
+only, as n-grams of all lengths are, costs so many times a plain forward as the calibration found.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from sessions.tables import DRAFT, TARGET
 
 MIN_PLAIN_SPANS = 20
 """Verifications one token wide below which their median is not trusted."""
+MIN_WIDE_SPANS = 8
+"""The same of those of another width, which are told as multiples of the plain ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,18 +92,27 @@ def _from_spans(snapshot: Snapshot, selection: Selection) -> MeasuredCosts | Non
         return widths[place], ns / n_forwards[rows]
 
     verify_widths, verify_ns = of_alike("verify")
-    found = np.flatnonzero(np.bincount(verify_widths)).tolist()
-    if (verify_widths == 1).sum() < MIN_PLAIN_SPANS:
+    n_spans = np.bincount(verify_widths, minlength=2)
+    if n_spans[1] < MIN_PLAIN_SPANS:
         return None
-    target_ns = tuple(_median(verify_ns[verify_widths == width]) for width in found)
+    found = {
+        width: _median(verify_ns[verify_widths == width])
+        for width in np.flatnonzero(n_spans).tolist()
+    }
+    plain_ns, calibrated = found[1], _from_calibration(snapshot)
+    if plain_ns <= 0:
+        return None
+    if calibrated is not None:
+        for width in {*found, *calibrated.widths}:
+            if width > 1 and (width >= len(n_spans) or n_spans[width] < MIN_WIDE_SPANS):
+                found[width] = plain_ns * calibrated.v(width)
     _, draft_ns = of_alike("draft_forward")
-    if target_ns[0] <= 0:
-        return None
+    ascending = sorted(found.items())
     return MeasuredCosts(
         source="spans",
         draft_ns=_median(draft_ns) if len(draft_ns) else 0.0,
-        widths=tuple(found),
-        target_ns=target_ns,
+        widths=tuple(width for width, _ in ascending),
+        target_ns=tuple(ns for _, ns in ascending),
     )
 
 

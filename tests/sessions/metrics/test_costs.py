@@ -39,13 +39,27 @@ CALIBRATION = CalibrationMeasured(
 
 def test_spans_are_believed_where_plain_verifications_are_many() -> None:
     events = [event for i in range(MIN_PLAIN_SPANS) for event in step(i, 0, 100 + i % 5)]
-    events += step(50, 4, 130) + step(51, 4, 134) + [CALIBRATION]
+    events += [event for i in range(MIN_WIDE_SPANS) for event in step(50 + i, 4, 130 + i % 2 * 4)]
     costs = measured_costs(snapshot_of(events))
     assert costs is not None
     assert (costs.source, costs.widths) == ("spans", (1, 5))
     assert costs.target_ns == (102.0, 132.0)
     assert costs.c == pytest.approx(10 / 102)
     assert costs.v(5) == pytest.approx(132 / 102)
+
+
+def test_a_width_that_was_run_a_few_times_costs_what_the_calibration_found_of_it() -> None:
+    """One verification that the machine disturbed, or hurried, decides on no figure."""
+    events = [event for i in range(MIN_PLAIN_SPANS) for event in step(i, 0, 200)]
+    events += [event for i in range(MIN_WIDE_SPANS) for event in step(50 + i, 1, 250)]
+    events += step(70, 2, 90) + step(71, 3, 900)
+    without = measured_costs(snapshot_of(events))
+    assert without is not None
+    assert without.target_ns == (200.0, 250.0, 90.0, 900.0), "nothing else is known of them"
+    costs = measured_costs(snapshot_of([*events, CALIBRATION]))
+    assert costs is not None
+    assert (costs.source, costs.widths) == ("spans", (1, 2, 3, 4))
+    assert costs.target_ns == (200.0, 250.0, 240.0, 260.0), "1.2 and 1.3 times a plain one"
 
 
 def test_too_few_plain_verifications_leave_it_to_the_calibration() -> None:
