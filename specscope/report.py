@@ -244,7 +244,7 @@ def what_if_table(what_if: GammaWhatIf, *, is_doubtful: bool = False) -> Group:
         table.add_column(heading, justify="right")
     last = max(what_if.recorded_gamma, what_if.best_seen.gamma) + 2
     for option in what_if.options[: last + 1]:
-        marks = ["best"] if option is what_if.best_seen else []
+        marks = ["best seen"] if option is what_if.best_seen else []
         marks += ["extrapolated"] if option.is_extrapolated else []
         table.add_row(
             str(option.gamma),
