@@ -13,7 +13,6 @@ from sessions.session_errors import (
     NotASessionFile,
     SessionFileError,
     SessionFileUnwritable,
-    damaged,
 )
 from sessions.session_file import SessionFile
 from sessions.session_pages import PageReader, Place, log_of
@@ -74,7 +73,12 @@ def recover(path: Path, out: Path) -> RecoveryReport:
             events = _sound_events(PageReader(file, log), path)
             first = next(events, None)
             if first is None:
-                raise problem or damaged(path, "not one event can be read")
+                if isinstance(problem, NotASessionFile):
+                    raise problem
+                raise DamagedSessionFile(
+                    f"{path} is damaged: not one event can be read, so nothing was recovered. "
+                    "It was left as it is."
+                )
             return _write(path, out, first, events, summary)
     except OSError as error:
         raise SessionFileUnwritable(f"{path} cannot be read: {error.strerror}.") from error

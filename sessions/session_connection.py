@@ -213,8 +213,8 @@ def _refuse_foreign_journal(path: Path) -> None:
         ending = stream.read()
     if ending == _SUPER_JOURNAL_MAGIC:
         raise DamagedSessionFile(
-            f"{journal} names other files and was not written by SpecScope: remove it, or recover "
-            "what is readable into a new file."
+            f"{journal} names other files and was not written by SpecScope: remove it, or copy "
+            "what is readable into a new file with `specscope session recover PATH OUT`."
         )
 
 

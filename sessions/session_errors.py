@@ -86,5 +86,5 @@ def damaged(path: Path, what: str) -> DamagedSessionFile:
     """The error for a session file that is not as it was written."""
     return DamagedSessionFile(
         f"{path} is damaged ({what}). It was left as it is; "
-        "recovering it copies what is readable into a new file."
+        "`specscope session recover PATH OUT` copies what is readable into a new file."
     )

@@ -12,11 +12,19 @@ SCALES = (1, 2)
 _PATIENCE_S = 60.0
 
 
+class PicturesFailed(Exception):
+    """The pictures of a scale were not all taken."""
+
+
 def take_all(
     paths: Sequence[Path], folder: Path, *, size: tuple[int, int], say: Callable[[str], None]
 ) -> None:
     """Save PNGs of the sessions at ``paths`` (the start page too) into ``folder``. A scale holds
-    for a whole process: each has one of its own."""
+    for a whole process: each has one of its own.
+
+    Raises:
+        PicturesFailed: such a process ended badly.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for scale in SCALES:
         environment = {
@@ -25,10 +33,15 @@ def take_all(
         arguments = [f"{size[0]}x{size[1]}", str(folder), f"@{scale}x", *map(str, paths)]
         done = subprocess.run(
             [sys.executable, "-m", "specscope.screenshots", *arguments],
-            env=environment, check=True, stdout=subprocess.PIPE, text=True,
+            env=environment, check=False, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         for line in done.stdout.splitlines():
             say(line)
+        if done.returncode:
+            raise PicturesFailed(
+                f"The pictures at scale {scale} were not all taken: their process ended with code "
+                f"{done.returncode}."
+            )
 
 
 def take(paths: Sequence[Path], folder: Path, *, size: tuple[int, int], ending: str) -> None:

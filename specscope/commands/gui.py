@@ -8,8 +8,8 @@ import click
 
 from sessions.library import Library
 from specscope.desktop_entry import data_home, install_desktop_entry
-from specscope.opened import session_errors
-from specscope.screenshots import take_all
+from specscope.opened import session_errors, stored_snapshot
+from specscope.screenshots import PicturesFailed, take_all
 from specscope.window_libraries import window_lack
 
 NO_DISPLAY = (
@@ -49,7 +49,7 @@ def gui(files: tuple[str, ...], screenshots: Path | None, size: str, is_install:
     with session_errors():
         paths = [Library().find(name) for name in files]
     if screenshots is not None:
-        take_all(paths, screenshots, size=_size(size), say=click.echo)
+        _take_pictures(paths, screenshots, size=_size(size))
         return
     if not has_display():
         raise click.UsageError(NO_DISPLAY)
@@ -58,6 +58,16 @@ def gui(files: tuple[str, ...], screenshots: Path | None, size: str, is_install:
     from specscope.app import run_window  # Qt: only where a window is to be shown
 
     sys.exit(run_window(paths))
+
+
+def _take_pictures(paths: list[Path], folder: Path, *, size: tuple[int, int]) -> None:
+    """A session that cannot be read to its end is told before anything is drawn."""
+    for path in paths:
+        stored_snapshot(str(path))
+    try:
+        take_all(paths, folder, size=size, say=click.echo)
+    except PicturesFailed as failure:
+        raise click.ClickException(str(failure)) from failure
 
 
 def _install() -> None:

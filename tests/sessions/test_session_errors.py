@@ -43,7 +43,11 @@ def error(kind: type[sqlite3.Error], message: str, name: str) -> sqlite3.Error:
             SessionFileUnwritable,
             "disk",
         ),
-        (error(sqlite3.DatabaseError, "bad", "SQLITE_CORRUPT"), DamagedSessionFile, "recovering"),
+        (
+            error(sqlite3.DatabaseError, "bad", "SQLITE_CORRUPT"),
+            DamagedSessionFile,
+            "specscope session recover",
+        ),
         (
             error(sqlite3.DatabaseError, "not", "SQLITE_NOTADB"),
             DamagedSessionFile,

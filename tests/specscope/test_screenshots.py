@@ -1,5 +1,6 @@
 """Pictures: which there are, in which sizes."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,12 @@ def test_each_scale_has_a_process_of_its_own(
     files = [tmp_path / "made" / f"start-{theme}@2x.png" for theme in THEMES]
     assert said == [str(file) for file in files]
     assert QImage(str(files[0])).width() == 2200
+
+
+def test_a_process_that_ends_badly_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = subprocess.CompletedProcess([], 3, stdout="one.png\n")
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: done)
+    said: list[str] = []
+    with pytest.raises(screenshots.PicturesFailed, match=r"scale 1 .* code 3"):
+        screenshots.take_all([], tmp_path / "made", size=(1100, 700), say=said.append)
+    assert said == ["one.png"]

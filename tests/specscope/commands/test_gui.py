@@ -1,12 +1,16 @@
 """``specscope gui``: what it says where no window can be shown."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from specscope.cli import main
+from specscope.screenshots import PicturesFailed
 from specscope.window_libraries import Lack
+from tests.specscope.stored import record
 
 
 @pytest.mark.parametrize("arguments", [["gui"], []])
@@ -37,6 +41,30 @@ def test_a_session_that_is_not_there_is_told() -> None:
     done = CliRunner().invoke(main, ["gui", "no-such-session"])
     assert done.exit_code == 2
     assert "no session 'no-such-session'" in done.output
+
+
+def test_a_damaged_session_is_told_before_any_picture(data_folder: Path) -> None:
+    path, _ = record(name="hurt")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE events SET payload = x'00' WHERE ordinal = 9")
+    pictures = data_folder / "pictures"
+    done = CliRunner().invoke(main, ["gui", str(path), "--screenshots", str(pictures)])
+    assert done.exit_code == 2
+    assert "specscope session recover" in done.stderr
+    assert done.stderr == CliRunner().invoke(main, ["show", str(path)]).stderr
+    assert not pictures.exists()
+
+
+def test_pictures_that_failed_are_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise PicturesFailed("The pictures were not all taken.")
+
+    monkeypatch.setattr("specscope.commands.gui.take_all", fail)
+    done = CliRunner().invoke(main, ["gui", "--screenshots", str(tmp_path)])
+    assert done.exit_code == 1
+    assert done.stderr == "Error: The pictures were not all taken.\n"
 
 
 def test_a_size_that_is_none_is_told(tmp_path: object) -> None:
