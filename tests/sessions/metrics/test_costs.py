@@ -3,7 +3,12 @@
 import pytest
 
 from engine.wire.events import CalibrationMeasured, DraftProposed, Event, Role, SpansMeasured
-from sessions.metrics.costs import MIN_PLAIN_SPANS, MeasuredCosts, measured_costs
+from sessions.metrics.costs import (
+    MIN_PLAIN_SPANS,
+    MIN_WIDE_SPANS,
+    MeasuredCosts,
+    measured_costs,
+)
 from tests.sessions.played import snapshot_of
 
 
