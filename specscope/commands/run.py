@@ -49,7 +49,7 @@ from specscope.run_result import comparison_result, run_result
     help="Write every event to this file, one JSON object a line.",
 )
 @click.option("--record", is_flag=True, help="Keep the session in the library: `specscope list`.")
-@click.option("--name", default="", help="The recorded session's name.")
+@click.option("--name", default="", help="The recorded session's name: with --record.")
 @click.option(
     "--nsys",
     "nsys_path",
@@ -88,6 +88,8 @@ def run(
     if ncu_phase is not None:
         click.echo(ncu_line(ncu_phase, click.get_current_context()))
         return
+    if name and not record:
+        raise click.UsageError("--name is for a recorded session: add --record.")
     prompts = _gather(prompt, prompt_file)
     configs = [make_config(draft=draft, **options) for draft in drafts or (None,)]
     wrapper: list[str] = []

@@ -93,6 +93,7 @@ def test_the_same_seed_gives_the_same_tokens(run_command: RunCommand) -> None:
         (("hi", "--prompt-file", "x"), "not both"),
         (("--prompt-file", "nowhere.txt"), "cannot be read"),
         (("hi", "--events", "/nowhere/at/all"), "cannot be written"),
+        (("hi", "--name", "a"), "--name is for a recorded session: add --record."),
         (("hi", "--target", "missing"), "missing is no model"),
         (("x" * 300,), "The prompt has 300 tokens and toy-1 holds 256"),
     ],
