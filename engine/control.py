@@ -24,6 +24,15 @@ from engine.wire.events import EndReason, EngineState, EngineStateChanged, LogEm
 Inbox = queue.SimpleQueue[Command]
 """Commands in the order told."""
 
+_ASKED: dict[type[Command], str] = {
+    SubmitPrompt: "The prompt",
+    SetGamma: "The gamma",
+    SetSampling: "The sampling",
+    RecordKernels: "The recording of kernels",
+    StopSequence: "The stop",
+}
+"""What a person asked for with a command, where that may be refused."""
+
 
 class Decoding(Protocol):
     """What is driven: ``engine.decode_loop.DecodeLoop``."""
@@ -202,7 +211,7 @@ class Control:
                 case StopSequence():
                     loop.stop(command.sequence_id)
         except (ValueError, LookupError) as error:
-            message = f"{type(command).__name__} was refused: {error}"
+            message = f"{_ASKED.get(type(command), 'A command')} was refused: {error}"
             self._emitter.say(LogEmitted(level="error", message=message))
 
     def _check_prompt(self, command: SubmitPrompt) -> None:

@@ -35,7 +35,8 @@ class RunReaders:
         session_path: Path | None = None,
     ) -> None:
         self.session_path = session_path
-        self.refusals: list[str] = []  # what the engine did not take, in its words
+        self.refusals: list[str] = []
+        """What the engine did not take, in its words: told at the end, and not shown before."""
         self._show = show
         self._warn = warn
         self._file_problem = ""  # why the file of events is not whole
@@ -63,7 +64,8 @@ class RunReaders:
         for event in events:
             if isinstance(event, LogEmitted) and event.level == "error":
                 self.refusals.append(event.message)
-            self._show(event)
+            else:
+                self._show(event)
 
     def _pass_on(self, recorder: Recorder) -> None:
         """A recording that waits or has failed is told once, while the run goes on."""

@@ -128,7 +128,7 @@ def run(
             except KeyboardInterrupt:
                 was_interrupted = True
     except (RunFailed, SessionFileError) as failure:
-        click.echo(f"Error: {failure}", err=True)
+        _tell_problems([*_refusals(runs), str(failure)])
         sys.exit(failure.exit_code if isinstance(failure, RunFailed) else EXIT_BAD_INPUT)
     finally:
         problems = [problem for each in runs for problem in each.close(name=name)]
@@ -147,7 +147,7 @@ def run(
         problems += [problem] if problem else []
         if not problem:
             notes.print(f"nsys report in {nsys_path}", markup=False, highlight=False)
-    _finish([*problems, *(refusal for each in runs for refusal in each.refusals)], was_interrupted)
+    _finish([*problems, *_refusals(runs)], was_interrupted)
 
 
 def _result(configs: Sequence[RunConfig], runs: Sequence[RunReaders]) -> dict[str, Any]:
@@ -198,9 +198,18 @@ def _tell_where(runs: Sequence[RunReaders], notes: Console) -> None:
             )
 
 
-def _finish(problems: list[str], was_interrupted: bool) -> None:
+def _refusals(runs: Sequence[RunReaders]) -> list[str]:
+    """Each once: what one draft's run refuses, the others' mostly refuse too."""
+    return list(dict.fromkeys(refusal for each in runs for refusal in each.refusals))
+
+
+def _tell_problems(problems: Sequence[str]) -> None:
     for problem in problems:
         click.echo(f"Error: {problem}", err=True)
+
+
+def _finish(problems: list[str], was_interrupted: bool) -> None:
+    _tell_problems(problems)
     if problems:
         sys.exit(EXIT_BAD_INPUT)
     if was_interrupted:

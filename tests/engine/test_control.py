@@ -263,11 +263,11 @@ def test_the_first_reason_to_stop_is_told() -> None:
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (SetGamma(gamma=99), "SetGamma was refused: gamma is 99"),
-        (SetSampling(temperature=99.0), "SetSampling was refused: temperature is 99"),
-        (StopSequence(sequence_id=3), "StopSequence was refused: 3"),
-        (prompt(""), "SubmitPrompt was refused: the prompt is empty."),
-        (SubmitPrompt(text="a", max_new_tokens=0), "SubmitPrompt was refused: max new tokens is 0"),
+        (SetGamma(gamma=99), "The gamma was refused: gamma is 99"),
+        (SetSampling(temperature=99.0), "The sampling was refused: temperature is 99"),
+        (StopSequence(sequence_id=3), "The stop was refused: 3"),
+        (prompt(""), "The prompt was refused: the prompt is empty."),
+        (SubmitPrompt(text="a", max_new_tokens=0), "The prompt was refused: max new tokens is 0"),
     ],
 )
 def test_what_cannot_be_done_is_told(command: Command, sentence: str) -> None:

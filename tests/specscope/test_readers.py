@@ -67,9 +67,12 @@ def test_refusals_are_kept(tmp_path: Path) -> None:
     script = EventScript()
     script.say(LogEmitted(level="error", message="the prompt is too long"))
     script.say(LogEmitted(level="warning", message="the pool is full"))
-    readers = RunReaders(show=lambda event: None, warn=pytest.fail)
+    shown: list[Event] = []
+    readers = RunReaders(show=shown.append, warn=pytest.fail)
     readers.consume(script.events)
     assert readers.refusals == ["the prompt is too long"]
+    messages = [event.message for event in shown if isinstance(event, LogEmitted)]
+    assert messages == ["the pool is full"], "refusals are told at the end"
 
 
 def test_a_full_disk_is_told_once_and_the_recording_goes_on(tmp_path: Path) -> None:

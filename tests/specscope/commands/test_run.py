@@ -107,6 +107,14 @@ def test_bad_input_is_a_sentence_and_exit_code_2(
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("more", [(), ("--json",), ("--draft", "ngram", "--draft", "none")])
+def test_a_refused_prompt_is_told_once(run_command: RunCommand, more: tuple[str, ...]) -> None:
+    result = run_command("run", "x" * 300, *more)
+    assert result.exit_code == 2
+    assert result.stderr.count("refused") == 1
+    assert "Error: The prompt was refused: The prompt has 300 tokens" in result.stderr
+
+
 def test_json_keeps_standard_output_clean_of_errors(run_command: RunCommand) -> None:
     result = run_command("run", "hi", "--target", "missing", "--json")
     assert result.exit_code == 2
