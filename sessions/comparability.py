@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sessions.missing_events import missing_events_note
 from sessions.run_facts import RunFacts, run_facts
 from sessions.snapshot import Snapshot
 
@@ -44,8 +45,8 @@ def is_sampled(snapshot: Snapshot) -> bool:
 
 
 def comparison_notes(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[str, ...]:
-    """What to bear in mind about sessions, given with their names; empty when only what they draft
-    with sets them apart."""
+    """What to bear in mind about sessions, given with their names; empty when they are whole and
+    only what they draft with sets them apart."""
     notes = []
     sampled = [name for name, snapshot in sessions if is_sampled(snapshot)]
     if sampled:
@@ -53,6 +54,8 @@ def comparison_notes(sessions: Sequence[tuple[str, Snapshot]]) -> tuple[str, ...
             f"Sampled at a temperature above 0: {', '.join(sampled)}. Two sampled texts differ by "
             "chance, which is no loss, so outputs are not held against each other there."
         )
+    told = (missing_events_note(snapshot, of=name) for name, snapshot in sessions)
+    notes += filter(None, told)
     return (*notes, *(each.sentence for each in differences(sessions)))
 
 

@@ -16,6 +16,7 @@ from engine.wire.config import DRAFTERS_WITHOUT_MODEL
 from sessions.findings import find
 from sessions.library import Library, LibraryEntry
 from sessions.metrics.doubt import calibration_doubt
+from sessions.missing_events import missing_events_note
 from sessions.outputs import sequence_outputs
 from sessions.recovery import recover
 from sessions.run_facts import run_facts, told_settings
@@ -165,6 +166,8 @@ def show(file: str, as_json: bool) -> None:
         console.print(f"... and {len(outputs) - _SHOWN_SEQUENCES} more sequences")
     console.rule("figures", align="left", style="dim")
     console.print(figures_table(snapshot))
+    if note := missing_events_note(snapshot):
+        console.print(Text(note, style="yellow"))
     if (what_if := gamma_what_if(snapshot)) is not None:
         is_doubtful = calibration_doubt(snapshot) is not None
         console.print(what_if_table(what_if, is_doubtful=is_doubtful))

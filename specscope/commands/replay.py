@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from engine.wire.events import Event, SequenceStarted, SessionEnded
+from sessions.missing_events import missing_events_note
 from sessions.model import SessionModel
 from sessions.run_facts import run_facts
 from specscope.opened import stored_events
@@ -56,6 +57,8 @@ def replay(file: str, speed: float, as_json: bool) -> None:
                 click.echo(f"({event.reason}: {event.detail.splitlines()[-1]})", err=True)
     output.print()
     output.print(figures_table(model.snapshot()))
+    if note := missing_events_note(model.snapshot()):
+        output.print(note, style="yellow")
 
 
 def paced(events: Iterator[Event], *, speed: float) -> Iterator[Event]:

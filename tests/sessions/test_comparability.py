@@ -52,6 +52,12 @@ def test_a_difference_of_prompts() -> None:
     assert note.startswith("The prompts differ: 0 of up to 1")
 
 
+def test_missing_events_are_told() -> None:
+    events = told()
+    (note,) = comparison_notes([("a", session()), ("b", folded([*events[:9], *events[10:]]))])
+    assert note == "1 event is missing from b: its figures are incomplete."
+
+
 def test_prompts_come_in_the_order_they_began_and_once_for_each_sequence() -> None:
     script = EventScript()
     for prompt in ("cd", "ab", "cd"):

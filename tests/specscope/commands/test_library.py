@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,17 @@ def test_show_tells_settings_text_figures_and_what_another_gamma_would_do() -> N
     assert result["n_accepted"] == 4
     assert "gamma_what_if" in result
     assert "findings" in result
+
+
+def test_show_tells_missing_events() -> None:
+    path, _ = record(name="mine")
+    assert "missing" not in invoke("show", "mine").output
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM events WHERE ordinal = 9")
+    assert json.loads(invoke("show", "mine", "--json").stdout)["n_missing_events"] == 1
+    sentence = "1 event is missing from this session: its figures are incomplete."
+    for command in (("show",), ("replay", "--speed", "1000")):
+        assert sentence in invoke(*command, "mine").output
 
 
 def test_rename_tag_and_note_are_kept() -> None:
