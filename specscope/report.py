@@ -12,6 +12,7 @@ from engine.wire.events import (
     EngineState,
     EngineStateChanged,
     Event,
+    FinishReason,
     LogEmitted,
     ModelLoaded,
     Origin,
@@ -60,6 +61,7 @@ class TextReport:
         self._has_origins = has_origins  # plain decoding has nothing to tell apart
         self._pieces: dict[int, list[_Piece]] = {}
         self._noted: set[str] = set()  # models whose notes were printed
+        self._context_length: int | None = None  # the target's
         self._status = notes.status("starting the engine")
 
     def __enter__(self) -> "TextReport":
@@ -87,6 +89,8 @@ class TextReport:
                 self._finish(event)
 
     def _show_model(self, event: ModelLoaded) -> None:
+        if event.role is Role.TARGET:
+            self._context_length = event.context_length
         role = "target" if event.role is Role.TARGET else "draft "
         self._notes.print(
             f"{role} {event.name}: {event.n_parameters / 1e6:.1f} M parameters, {event.dtype} on "
@@ -124,8 +128,9 @@ class TextReport:
             self._output.rule(f"sequence {event.sequence_id}", style="dim", align="left")
         self._flush(event.sequence_id)
         self._output.print()
-        if event.detail:
-            self._notes.print(f"({event.reason}: {event.detail})", markup=False)
+        note = ending_note(event.reason, event.detail, context_length=self._context_length)
+        if note:
+            self._notes.print(note, markup=False, highlight=False)
 
     def _flush(self, sequence_id: int) -> None:
         """Written past the console, which would spread tabs and leave out carriage returns: the
@@ -144,6 +149,14 @@ class TextReport:
         text.append("recovered", style=STYLES[Origin.RECOVERED])
         text.append(", ")
         return text.append("bonus", style=STYLES[Origin.BONUS])
+
+
+def ending_note(reason: str, detail: str, *, context_length: int | None) -> str:
+    """Why a sequence ended, where its reason alone does not say it; else ""."""
+    if reason == FinishReason.CONTEXT and not detail:
+        size = "" if context_length is None else f" of {context_length:,} tokens"
+        detail = f"the context{size} is full"
+    return f"({reason}: {detail})" if detail else ""
 
 
 def figures_table(snapshot: Snapshot) -> Table:

@@ -22,7 +22,7 @@ from sessions.recovery import recover
 from sessions.run_facts import run_facts, told_settings
 from sessions.what_if import gamma_what_if
 from specscope.opened import session_errors, stored_snapshot
-from specscope.report import figures_table, number, what_if_table
+from specscope.report import ending_note, figures_table, number, what_if_table
 from specscope.run_result import show_result
 
 _SHOWN_SEQUENCES = 5
@@ -162,6 +162,13 @@ def show(file: str, as_json: bool) -> None:
             style="dim",
         )
         console.print(Text.assemble((output.prompt, "dim"), output.text), soft_wrap=True)
+        ending = ending_note(
+            output.finish_reason or "",
+            output.finish_detail,
+            context_length=facts.target.context_length if facts.target else None,
+        )
+        if ending:
+            console.print(Text(ending, style="dim"), soft_wrap=True)
     if len(outputs) > _SHOWN_SEQUENCES:
         console.print(f"... and {len(outputs) - _SHOWN_SEQUENCES} more sequences")
     console.rule("figures", align="left", style="dim")

@@ -8,11 +8,18 @@ from msgspec.structs import replace
 from rich.console import Console, Group
 from rich.table import Table
 
-from engine.wire.events import CalibrationMeasured, LogEmitted, SessionStarted, SpansMeasured
+from engine.wire.events import (
+    CalibrationMeasured,
+    FinishReason,
+    LogEmitted,
+    SessionStarted,
+    SpansMeasured,
+)
 from sessions.what_if import gamma_what_if
 from specscope.report import (
     WHAT_IF_NOTE,
     TextReport,
+    ending_note,
     figures_table,
     number,
     percent,
@@ -85,6 +92,28 @@ def test_sequences_of_a_batch_come_whole() -> None:
     output, _ = shown(script, is_live=False)
     assert output.index("sequence 0") < output.index("abx[+!]") < output.index("sequence 1")
     assert "cdy[+!]" in output
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail", "context_length", "note"),
+    [
+        (FinishReason.LENGTH, "", 1024, ""),
+        (FinishReason.CONTEXT, "", 1024, "(context: the context of 1,024 tokens is full)"),
+        (FinishReason.CONTEXT, "", None, "(context: the context is full)"),
+        ("stop_string", "def", 1024, "(stop_string: def)"),
+    ],
+)
+def test_why_a_sequence_ended(
+    reason: str, detail: str, context_length: int | None, note: str
+) -> None:
+    assert ending_note(reason, detail, context_length=context_length) == note
+
+
+def test_a_full_context_is_told_beneath_the_text() -> None:
+    script = EventScript()
+    script.sequence("ab")
+    script.finish_sequence(reason=FinishReason.CONTEXT)
+    assert re.search(r"\(context: the context of [\d,]+ tokens is full\)", shown(script)[1])
 
 
 def test_warnings_and_models_go_to_the_notes() -> None:

@@ -67,6 +67,13 @@ def test_a_person_sees_text_marks_and_figures(run_command: RunCommand) -> None:
     assert "toy-1" in result.stderr
 
 
+def test_a_full_context_is_told(run_command: RunCommand, data_folder: Path) -> None:
+    arguments = ("run", "hello", "--max-new-tokens", "5000", "--record", "--name", "full")
+    sentence = "(context: the context of 256 tokens is full)"
+    assert sentence in run_command(*arguments).stderr
+    assert sentence in run_command("show", "full").stdout
+
+
 def test_the_same_seed_gives_the_same_tokens(run_command: RunCommand) -> None:
     arguments = ("run", "hello", "--json", "--temperature", "1", "--max-new-tokens", "15")
     first, again, other = (
