@@ -98,7 +98,7 @@ def test_a_later_version(tmp_path: Path) -> None:
 def test_the_first_page_overwritten_with_zeros(tmp_path: Path) -> None:
     path = record(tmp_path / "x.specscope", script())
     overwrite(path, 0, bytes(4096))
-    refused(path, DamagedSessionFile, "overwritten with zeros.*recovering it")
+    refused(path, DamagedSessionFile, "overwritten with zeros.*session recover")
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
@@ -120,7 +120,7 @@ def test_a_page_in_the_middle_overwritten(tmp_path: Path) -> None:
     before = path.read_bytes()
     with SessionFile.open(path) as file:
         assert file.summary().counts.n_events == len(script(200))
-        with pytest.raises(DamagedSessionFile, match="recovering it"):
+        with pytest.raises(DamagedSessionFile, match="session recover"):
             list(file.events())
     assert path.read_bytes() == before
 

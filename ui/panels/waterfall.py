@@ -85,8 +85,7 @@ class WaterfallPanel(Panel):
         "The order matters: a cost weighs less once others have slowed the step. Without a "
         "baseline session, B is a bare target forward, and all sampling and bookkeeping is loss.\n"
         "The last bar holds all tokens together; the speed-up that is called measured is the mean "
-        "over prompts, each with its own baseline, so the two may differ.\n"
-        + THE_OTHERS
+        "over prompts, each with its own baseline, so the two may differ.\n" + THE_OTHERS
     )
     frames_per_draw = 15
 
