@@ -118,7 +118,7 @@ class Engine:
             reason = str(error).partition("\n")[0].rstrip(".")
             raise DeviceFull(
                 f"The memory of {self.target.model.device} is used up ({reason}): give shorter "
-                "prompts, a smaller batch, fewer KV blocks (--n-blocks), a smaller gamma or a "
+                "prompts, a smaller batch, fewer KV blocks (--blocks), a smaller gamma or a "
                 "narrower dtype."
             ) from error
 
