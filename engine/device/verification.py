@@ -1,6 +1,6 @@
 """The verification as one function of fixed tensors: the target's forward and the verdict on it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -101,28 +101,28 @@ class Verification:
         """Capture for ``shape``, on padding alone."""
         if not self._shelf.is_capturing or self._shelf.holds((self, shape, results)):
             return
-        inputs, addressing = self._parts(shape)
-        self._fill(inputs, [], shape)
-        inputs.send()
-        self._shelf.warm_up(
-            (self, shape, results), lambda: self._run(inputs, addressing, shape, results)
-        )
+        self._shelf.warm_up((self, shape, results), self._on_padding(shape, results))
 
     def rehearse(
         self, shape: VerifyShape, results: DraftResults, *, n_held: int = 0, is_direct: bool = False
     ) -> None:
         """Run on rows that pretend to hold ``n_held`` positions and write to the scratch slot;
         ``is_direct`` leaves a graph aside."""
+        function = self._on_padding(shape, results, n_held=n_held)
+        if is_direct:
+            function()
+        else:
+            self._shelf.run((self, shape, results), function)
+
+    def _on_padding(
+        self, shape: VerifyShape, results: DraftResults, *, n_held: int = 0
+    ) -> Callable[[], torch.Tensor]:
+        """The function of that shape, its inputs sent: no row is a sequence's."""
         inputs, addressing = self._parts(shape)
         self._fill(inputs, [], shape)
         pretend_addresses(inputs, self.cache, n_held)
         inputs.send()
-        if is_direct:
-            self._run(inputs, addressing, shape, results)
-        else:
-            self._shelf.run(
-                (self, shape, results), lambda: self._run(inputs, addressing, shape, results)
-            )
+        return lambda: self._run(inputs, addressing, shape, results)
 
     def forget(self) -> None:
         """Let go of inputs whose functions were dropped."""
