@@ -38,12 +38,17 @@ def test_a_label_outside_is_hidden(qtbot: object) -> None:
     assert [item.isVisible() for item in labels._items] == [False, False]
 
 
-def test_a_label_that_would_be_cut_is_shortened_in_the_middle(qtbot: object) -> None:
+def shown_at(qtbot: object, width: int) -> tuple[HomePlot, EndLabels]:
+    """A plot of that many pixels."""
     plot = HomePlot(DARK)
     qtbot.addWidget(plot)  # type: ignore[attr-defined]
-    plot.resize(300, 200)
+    plot.resize(width, 200)
     plot.show()
-    labels = EndLabels(plot)
+    return plot, EndLabels(plot)
+
+
+def test_a_label_that_would_be_cut_is_shortened_in_the_middle(qtbot: object) -> None:
+    plot, labels = shown_at(qtbot, 300)
     labels.show([EndLabel("a draft of a long name", 9.0, 0.5, DARK.text)])
     plot.set_home((0.0, 10.0), (0.0, 1.0), right_px=labels.room_px)
     text = labels._items[0].textItem.toPlainText()
@@ -58,11 +63,7 @@ def test_a_label_that_would_be_cut_is_shortened_in_the_middle(qtbot: object) -> 
 
 
 def test_a_plot_that_makes_the_room_asked_for_shortens_none(qtbot: object) -> None:
-    plot = HomePlot(DARK)
-    qtbot.addWidget(plot)  # type: ignore[attr-defined]
-    plot.resize(701, 200)
-    plot.show()
-    labels = EndLabels(plot)
+    plot, labels = shown_at(qtbot, 701)
     names = ["bundled-draft", "composite", "ngram", "an odd name of some length"]
     labels.show([EndLabel(name, 4.0, n / 4, DARK.text) for n, name in enumerate(names)])
     plot.set_home((0.6, 4.0), (0.0, 1.0), right_px=labels.room_px)
